@@ -216,7 +216,7 @@ static void tell(const struct survey_view *v, const struct room *room, survey_fn
 			result.asked_at_ms = f->answer.asked_at_ms;
 	}
 	if (refused && v->terms->timed)
-		lookups_doubt(v->cache->lookups, v->object);
+		lookups_reread(v->cache->lookups, v->object);
 	if (targets_get(v->object, &w) == TARGET_PRESENT) {
 		result.replicas_known = facts.replicas_known = true;
 		result.replicas = facts.replicas = w->replicas;

@@ -12,7 +12,7 @@
 struct text_field {
 	const char *key;
 	char **out;
-	bool required; /* there, and not empty */
+	bool required; /* present and not empty */
 };
 
 static int decode_texts(const struct json_at *at, const struct text_field *fields, size_t count, struct err *err)
@@ -37,8 +37,8 @@ static int decode_texts(const struct json_at *at, const struct text_field *field
 typedef int (*entry_fn)(const struct json_at *at, void *entry, struct err *err);
 
 /*
- * A list of objects into an array of full length, which is zero from the first wrong entry on, so
- * that it is freed like any other.
+ * Decodes a list of objects into an array of full length, zero from the first wrong entry on, so
+ * that it can be freed like any other.
  */
 static int decode_list(const struct json_at *parent, const char *key, size_t entry_size, entry_fn fn, void *entries,
 	size_t *count, struct err *err)
@@ -61,10 +61,7 @@ static int decode_list(const struct json_at *parent, const char *key, size_t ent
 	return 0;
 }
 
-/*
- * The index of the field's text among the names; -1 with *err when it is none of them. An absent
- * field is `absent`.
- */
+/* The index of the field's text among the names, or `absent`; -1 with *err for any other text. */
 static int decode_choice(const struct json_at *at, const char *key, const char *const *names, int absent,
 	struct err *err)
 {
@@ -104,7 +101,7 @@ static int decode_variable(const struct json_at *at, void *entry, struct err *er
 
 	if (TEXTS(at, fields, err) < 0)
 		return -1;
-	if (e->container != NULL && *e->container == '\0') /* as KEDA: the first container */
+	if (e->container != NULL && *e->container == '\0') /* as in KEDA: the first container */
 		mem_free_ptr(&e->container);
 	return 0;
 }
@@ -118,7 +115,7 @@ static int decode_token(const struct json_at *at, void *entry, struct err *err)
 	return TEXTS(at, fields, err);
 }
 
-/* Of the whole, or of one manager. */
+/* Of the object, or of one manager. */
 static int decode_pod_identity(const struct json_at *parent, struct triggerauth_identity **out, struct err *err)
 {
 	struct json_at at = json_field(parent, "podIdentity");
@@ -173,7 +170,7 @@ static int decode_file(const struct json_at *spec, struct triggerauth *out, stru
 {
 	if (json_get_string(spec, "filePath", &out->file_path, err) < 0)
 		return -1;
-	if (out->file_path != NULL && *out->file_path == '\0') /* absent to KEDA */
+	if (out->file_path != NULL && *out->file_path == '\0') /* absent, as in KEDA */
 		mem_free_ptr(&out->file_path);
 	return 0;
 }
@@ -328,7 +325,7 @@ static int decode_aws_secret(const struct json_at *at, void *entry, struct err *
 	return TEXTS(at, fields, err);
 }
 
-/* What all have: credentials (one of them has some of these fields), podIdentity, secrets. */
+/* Common to all: credentials (each has some of these fields), podIdentity, secrets. */
 static int decode_manager(const struct json_at *at, entry_fn fn, struct triggerauth_manager **out, struct err *err)
 {
 	struct json_at credentials = json_field(at, "credentials");
@@ -488,13 +485,13 @@ struct triggerauth *triggerauth_decode(const json_t *object, struct err *err)
 	status = json_field(&root, "status");
 	if (decode_spec(&spec, t, &spec_err) < 0)
 		err_keep(&t->spec_err, &spec_err);
-	/* kscaled writes the status: a field that cannot be read counts as absent. */
+	/* kscaled's own status: an unreadable field counts as absent. */
 	json_get_string(&status, "scaledobjects", &t->used_by_scaledobjects, NULL);
 	json_get_string(&status, "scaledjobs", &t->used_by_scaledjobs, NULL);
 	return t;
 }
 
-/* An array of structs whose members are owned texts (char *) only. */
+/* Frees an array of structs that have only owned texts (char *) as members. */
 static void free_texts(void *structs, size_t count, size_t size)
 {
 	char **texts = structs;

@@ -4,7 +4,7 @@
 
 /*
  * keda.sh/v1alpha1 TriggerAuthentication and ClusterTriggerAuthentication as one plain struct
- * (doc/keda.md 1.4): they differ in scope only. Everything the CRD allows is decoded.
+ * (doc/keda.md 1.4): they differ only in scope. Decodes everything the CRD allows.
  */
 
 #include <jansson.h>
@@ -59,13 +59,15 @@ struct triggerauth_identity { /* podIdentity */
 	char *identity_id, *identity_tenant_id, *identity_authority_host, *role_arn, *external_id, *identity_owner;
 };
 
-/* A secret of a manager. Of AWS: versionId, versionStage, secretKey; Google's id is its name. */
+/*
+ * A secret of a manager. For AWS versionId, versionStage, secretKey; for Google the name is the id.
+ */
 struct triggerauth_managed {
 	char *parameter, *name;
 	char *version, *stage, *member; /* each NULL */
 };
 /*
- * azureKeyVault, gcpSecretManager, awsSecretManager: each has some of this. Texts are NULL when
+ * azureKeyVault, gcpSecretManager, awsSecretManager: each uses some of these. Texts are NULL when
  * absent.
  */
 struct triggerauth_manager {
@@ -94,17 +96,17 @@ struct triggerauth {
 	struct triggerauth_oauth2 *oauth2;                                                     /* NULL */
 	struct triggerauth_manager *azure_key_vault, *gcp_secret_manager, *aws_secret_manager; /* each NULL */
 	char *used_by_scaledobjects, *used_by_scaledjobs; /* status as stored; NULL when absent */
-	struct err *spec_err; /* owned; a spec that does not decode, as in crd/scaledobject.h; NULL: all is well */
+	struct err *spec_err; /* owned; why the spec cannot be decoded, as in crd/scaledobject.h; NULL: valid */
 };
 
 #define TRIGGERAUTH_ENTRIES_MAX 1000 /* of each list */
 
 /*
- * Of either kind; the caller owns it. NULL and *err only when metadata cannot be read. While
+ * Decodes either kind; the caller owns it. NULL and *err only if metadata cannot be read. If
  * spec_err is NULL, all fields that the CRD requires are present and not empty.
  */
 struct triggerauth *triggerauth_decode(const json_t *object, struct err *err);
-void triggerauth_free(struct triggerauth *t); /* wipes what is secret */
+void triggerauth_free(struct triggerauth *t); /* wipes secrets */
 
 size_t triggerauth_parameter_count(const struct triggerauth *t); /* entries of all its lists */
 

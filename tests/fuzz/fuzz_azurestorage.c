@@ -35,7 +35,7 @@ static int fits(void *arg, const char *name, struct err *err)
 {
 	struct picking *p = arg;
 
-	return p->glob ? blobglob_fits(p->glob, name, &p->budget, err) : 0;
+	return p->glob ? blobglob_matches(p->glob, name, &p->budget, err) : 0;
 }
 
 static void read_list(enum storagexml_list list, struct picking *picking, const char *text, size_t len, size_t step)

@@ -94,7 +94,7 @@ static void check_credential(const struct credential *c)
 
 static void check_words(const char *body)
 {
-	char *words = awssts_words(body, strlen(body)), *query = sigv4_query(body), *again = sigv4_query(query);
+	char *words = awssts_error(body, strlen(body)), *query = sigv4_query(body), *again = sigv4_query(query);
 
 	must(words == NULL || strpbrk(words, "\r\n\t") == NULL);
 	must(strcmp(query, again) == 0);
@@ -130,8 +130,8 @@ static enum exchange_verdict step(struct identity_exchange *x, const uint8_t **a
 	enum exchange_verdict verdict = signs ? EXCHANGE_SEND : identity_next(x, &request, got, err);
 	char *body;
 
-	if (signs && !x->note)
-		x->note = mem_dup("head.claims.signature");
+	if (signs && !x->saved)
+		x->saved = mem_dup("head.claims.signature");
 
 	if (verdict == EXCHANGE_WAIT) {
 		must(!x->source);

@@ -26,7 +26,7 @@ static void check_error(const struct err *err)
 
 static void check_answer(const struct secretmanager *m, int status, const char *body, size_t len)
 {
-	const struct secretmanager_secret s = { .place = "https://s", .name = "n" };
+	const struct secretmanager_secret s = { .endpoint = "https://s", .name = "n" };
 	const struct webresponse answer = { .status = status, .body = body, .len = len };
 	struct err err = { 0 };
 	char *value = NULL;
@@ -55,7 +55,10 @@ static void check_member(const char *value)
 
 static void check_request(const struct secretmanager *m, const char *name)
 {
-	const struct secretmanager_secret s = { .place = "https://s", .project = "p", .name = name, .version = name };
+	const struct secretmanager_secret s = { .endpoint = "https://s",
+		.project = "p",
+		.name = name,
+		.version = name };
 	struct webrequest r = { 0 };
 	struct err err = { 0 };
 

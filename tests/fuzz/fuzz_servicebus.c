@@ -53,7 +53,7 @@ static void check_error(const struct err *err)
 static void check_answer(struct question *q, int status, const char *body, size_t len)
 {
 	const struct webresponse answer = { .status = status, .body = body, .len = len, .content_type = "" };
-	struct httpsource ask = { .base = { .question = q }, .note = mem_zalloc(q->type->http->note_size) };
+	struct httpsource ask = { .base = { .question = q }, .state = mem_zalloc(q->type->http->state_size) };
 	struct answer out = { .value = -1 };
 	struct err err = { 0 };
 
@@ -62,7 +62,7 @@ static void check_answer(struct question *q, int status, const char *body, size_
 	case HTTPSOURCE_ANSWERED: must(status == 200 && out.value >= 0 && out.value < 1e16); break;
 	case HTTPSOURCE_NEXT: must(status == 200); break;
 	}
-	free(ask.note);
+	free(ask.state);
 }
 
 static void check_connection(const char *text)

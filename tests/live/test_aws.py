@@ -147,7 +147,7 @@ def test_cloudwatch_asks(kscaled, stage, moto, login):
         assert forms["c1"] == {**common, one + "Id": "c1", metric + "Namespace": "Shop", metric + "MetricName": "Orders", metric + "Dimensions.member.1.Name": "Region", metric + "Dimensions.member.1.Value": "north",
                                one + "MetricStat.Period": "60", one + "MetricStat.Stat": "p99", one + "MetricStat.Unit": "Count", one + "ReturnData": "true"}
         source.routes["/"] = (200, {"Content-Type": "text/xml"}, answer.format("InternalError", ""))
-        failure(stage, "s0-aws-cloudwatch", "no point came, and the status InternalError")
+        failure(stage, "s0-aws-cloudwatch", "the answer has no point, and the status InternalError")
     finally:
         source.end()
 
@@ -176,7 +176,7 @@ def test_keys(kscaled, stage, moto, credentials, keys):
         stage.scaledobject(name, maxReplicaCount=2, triggers=[sqs(moto, url, login)])
     for name, (_, word) in cases.items():
         stage.wait_failing(name)
-        message = failure(stage, "s0-aws-sqs-keys", f"queue keys: HTTP status 403, {word}: ", "; needed is the right sqs:GetQueueAttributes", name=name)
+        message = failure(stage, "s0-aws-sqs-keys", f"queue keys: HTTP status 403, {word}: ", "; missing permission: sqs:GetQueueAttributes", name=name)
         assert "wrong-secret" not in message and keys[1] not in message
         assert stage.replicas(name) == 2
     credentials.change_secret("wrong", awsSecretAccessKey=keys[1])
@@ -291,7 +291,7 @@ def test_role_of_the_workload(launch, stage, moto, credentials, own):
     annotate_account(stage, "stranger", moto.queue_role)
     eventually(lambda: stage.metric("s0-aws-sqs-roles", "workload").value() == "6")
     become(stage, "eks", "nobody")
-    assert "awsAccessKeyID not found: podIdentity aws-eks is the role in the annotation eks.amazonaws.com/role-arn" in stage.wait_refused("eks")
+    assert "awsAccessKeyID not found: podIdentity aws-eks needs the annotation eks.amazonaws.com/role-arn" in stage.wait_refused("eks")
     become(stage, "workload", "nobody")
     assert f"podIdentity: the workload's role: ServiceAccount {stage.namespace}/nobody has no annotation \"eks.amazonaws.com/role-arn\"" in stage.wait_refused("workload")
     annotate_account(stage, "nobody", moto.queue_role)

@@ -68,9 +68,9 @@ def test_own_token(launch, stage, azure, credentials):
         eventually(lambda: stage.metric(metric).value() == wanted)
     assert sorted(entra.given) == [("kscaled", DEVOPS), ("kscaled", METRICS)]
     refused = {
-        "mine": ([metrics(mine)], "kscaled's own Azure identity"), "elsewhere": ([metrics(own, "https://evil.example")], "evil.example is none of Microsoft's hosts"),
+        "mine": ([metrics(mine)], "kscaled's own Azure identity"), "elsewhere": ([metrics(own, "https://evil.example")], "evil.example is not one of Microsoft's hosts"),
         "clear": ([metrics(own, prometheus.url.replace("https", "http"))], "must begin with https://"), "cloud": ([metrics(own, cloud="Moon")], "invalid cloud environment Moon"),
-        "other": ([jobs(own, "https://evil.example/shop")], "evil.example is none of Microsoft's hosts"),
+        "other": ([jobs(own, "https://evil.example/shop")], "evil.example is not one of Microsoft's hosts"),
     }
     for name, (triggers, words) in refused.items():
         stage.deployment(name, replicas=1)

@@ -79,7 +79,7 @@ def test_azure_told(launch, stage, credentials, locked_redis, vault):
     vault.application("nobody", reads=False)
     vault.application("wrong", secret="rotated")
     one = secret("redis")
-    needed = "needed is the right to get secrets (role Key Vault Secrets User)"
+    needed = "missing permission: get secrets (role Key Vault Secrets User)"
     specs = {
         "gone": (of_vault(secret("gone"), client="reader"), ("Azure Key Vault https://shop.vault.azure.net:443: secret gone: HTTP status 404, SecretNotFound: A secret with (name/id) gone was not found",)),
         "no-version": (of_vault(secret("redis", version="9" * 32), client="reader"), ("secret redis: HTTP status 404, SecretNotFound",)),
@@ -117,8 +117,8 @@ def test_azure_told(launch, stage, credentials, locked_redis, vault):
     locked_redis.wait_read(stage, "much", timeout=READ_AGAIN)
     assert len([one for one in vault.read()[seen:] if "/user/" in one]) == 1
     # What comes is not what was asked for.
-    for name, broken, words in (("nonsense", (200, {}, "<html>"), "the answer is not JSON"), ("empty-handed", (200, {}, '{"id":"x"}'), "its value is no text"), ("half", half, "Azure Key Vault"),
-                                ("echoes", lambda asked: (400, {}, json.dumps({"error": {"code": "x", "message": asked.headers["Authorization"]}})), "words that are not shown")):
+    for name, broken, words in (("nonsense", (200, {}, "<html>"), "the answer is not JSON"), ("empty-handed", (200, {}, '{"id":"x"}'), "its value is not a string"), ("half", half, "Azure Key Vault"),
+                                ("echoes", lambda asked: (400, {}, json.dumps({"error": {"code": "x", "message": asked.headers["Authorization"]}})), "its text is not shown")):
         vault.broken = broken
         credentials.authentication(name, **of_vault(secret("redis", version=f"{len(name):032}"), client="reader"))
         locked_redis.scaledobject(stage, name, ref(name))
@@ -152,6 +152,6 @@ def test_azure_workload_identity(launch, stage, credentials, locked_redis, vault
     locked_redis.scaledobject(stage, "private", ref("private"))
     for name in ("own", "named", "private"):
         locked_redis.wait_read(stage, name)
-    message_of(stage, "elsewhere", "vault.evil.test is none of Microsoft's hosts", "--azure-trusted-hosts")
+    message_of(stage, "elsewhere", "vault.evil.test is not one of Microsoft's hosts", "--azure-trusted-hosts")
     assert sorted((one["client_id"], one["scope"]) for one in vault.exchanged) == [("kscaled", "https://vault.azure.net/.default"), ("kscaled", "https://vault.private.test/.default"), ("private", "https://vault.private.test/.default")]
     assert "federated.token" not in daemon.log()

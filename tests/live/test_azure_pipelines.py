@@ -119,7 +119,7 @@ def test_faults(kscaled, stage, devops, token, credentials):
 
     answers = AzureDevops.answer
     for broken, words in ((lambda asked: half(asked), ("azure-pipelines",)), (lambda asked: (200, {}, '{"value": {}}'), ('no array "value"',)), (lambda asked: (500, {}, "{}"), ("HTTP status 500",)),
-                          (lambda asked: (302, {"Location": "/_signin"}, "") if asked.path != "/_signin" else (200, {"Content-Type": "text/html"}, "<html>"), ("a page, as for signing in",))):
+                          (lambda asked: (302, {"Location": "/_signin"}, "") if asked.path != "/_signin" else (200, {"Content-Type": "text/html"}, "<html>"), ("a sign-in page",))):
         devops.answer = broken
         fails(*words)
         devops.answer = lambda asked: answers(devops, asked)

@@ -125,7 +125,7 @@ def test_faults(trusting, stage, bus, credentials):
 
     answers = ServiceBus.answer
     for broken, words in ((half, ()), (giant, ()), (drip, ()), (lambda asked: (200, {}, '{"value": 4}'), ("the answer is not XML",)), (lambda asked: (500, {}, "no"), ("HTTP status 500: no",)),
-                          (lambda asked: (200, {}, '<!DOCTYPE x [<!ENTITY a "b">]><entry>&a;</entry>'), ("document type",)), (lambda asked: (200, {}, "<html><title>Sign in</title></html>"), ("no Atom entry or feed",)),
+                          (lambda asked: (200, {}, '<!DOCTYPE x [<!ENTITY a "b">]><entry>&a;</entry>'), ("document type",)), (lambda asked: (200, {}, "<html><title>Sign in</title></html>"), ("not an Atom entry or feed",)),
                           (lambda asked: (410, {}, ""), ("queue orders doesn't exist",)), (lambda asked: (403, {}, f"<Error><Detail>{asked.headers['Authorization'].replace('&', '&amp;')}</Detail></Error>"), ("HTTP status 403",))):
         bus.answer = broken
         fails(*words)
@@ -137,7 +137,7 @@ def test_faults(trusting, stage, bus, credentials):
     bus.topics["orders"] = {}
     fails("orders is a topic")
     del bus.topics["orders"]
-    for entity, words in ((Entity(4, "Disabled"), "queue orders is disabled (Disabled)"), (Entity(4, "ReceiveDisabled"), "queue orders is disabled (ReceiveDisabled)"), (Entity(None), "as while the namespace is throttled")):
+    for entity, words in ((Entity(4, "Disabled"), "queue orders is disabled (Disabled)"), (Entity(4, "ReceiveDisabled"), "queue orders is disabled (ReceiveDisabled)"), (Entity(None), "the namespace may be throttled")):
         bus.queues["orders"] = entity
         fails(words)
     bus.queues["orders"] = orders
@@ -238,7 +238,7 @@ def test_workload_identity(launch, authority, stage, bus, credentials, tmp_path)
         failure(stage, "HTTP status 401: InvalidIssuer", "kscaled's identity needs a role")
         bus.tokens = entra.tokens
         eventually(lambda: stage.metric(METRIC).value() == "6")
-        for name, words in (("elsewhere", "shop.evil.example is none of Microsoft's hosts"), ("tenant", "asks for kscaled's own Azure identity")):
+        for name, words in (("elsewhere", "shop.evil.example is not one of Microsoft's hosts"), ("tenant", "asks for kscaled's own Azure identity")):
             stage.wait_refused(name)
             assert words in stage.condition("Ready", name)["message"]
         assert all(asked.bearer for asked in bus.asked)

@@ -136,11 +136,11 @@ def test_blob_pages(kscaled, stage, azurite, credentials):
         front.answer = lambda asked: through(azurite, BLOB, asked)
         eventually(lambda: stage.metric(metric).value() == "5")
         front.answer = lambda asked: page(1, "again")
-        failure(stage, metric, "container pages: the next page is the same one again")
+        failure(stage, metric, "container pages: the next page repeats this one")
         front.answer = lambda asked: page(1, str(len(front.asked)))
         failure(stage, metric, "there are more than 400000 blobs")
         front.answer = lambda asked: page(60000)
-        failure(stage, metric, "container pages: the answer is no list of blobs: it has more than 100,000 elements")
+        failure(stage, metric, "container pages: the answer is not a list of blobs: it has more than 100,000 elements")
         front.answer = lambda asked: page(1)
         eventually(lambda: stage.metric(metric).value() == "1")
     finally:
@@ -195,8 +195,8 @@ def test_queue_faults(kscaled, stage, azurite, credentials):
             stage.wait_ready()
 
         count = "x-ms-approximate-messages-count"
-        for broken, words, peeked in ((lambda asked: (200, {}, ""), f"no {count}", "no list of a queue's messages"), (lambda asked: (200, {count: "-4"}, ""), f"{count} is no number", "no list"),
-                                      (lambda asked: (200, {}, "<html><body>"), f"no {count}", "it begins otherwise"), (half, "azure-queue", "azure-queue"), (drip, "azure-queue", "azure-queue"), (giant, "azure-queue", "no list of a queue's messages"),
+        for broken, words, peeked in ((lambda asked: (200, {}, ""), f"no {count}", "not a list of a queue's messages"), (lambda asked: (200, {count: "-4"}, ""), f"{count} is not a number", "not a list"),
+                                      (lambda asked: (200, {}, "<html><body>"), f"no {count}", "unexpected root element"), (half, "azure-queue", "azure-queue"), (drip, "azure-queue", "azure-queue"), (giant, "azure-queue", "not a list of a queue's messages"),
                                       (lambda asked: (503, {}, "<Error><Code>ServerBusy</Code><Message>The server is busy.</Message></Error>"), "HTTP status 503, ServerBusy: The server is busy.", "HTTP status 503"),
                                       (lambda asked: (204, {count: "0"}, ""), "HTTP status 204", "HTTP status 204")):
             front.answer = broken
@@ -244,8 +244,8 @@ def test_blob_faults(kscaled, stage, azurite, credentials):
         stage.ready_scaledobject(maxReplicaCount=2, triggers=[blob("faults", login, blobCount=1)])
         eventually(lambda: stage.replicas() == 2)
         busy = (503, {}, "<Error><Code>ServerBusy</Code><Message>The server is busy.</Message></Error>")
-        for broken, *words in ((lambda asked: (200, {}, ""), "container faults: the answer is no list of blobs"), (half, "azure-blob"), (drip, "azure-blob"), (giant, "the answer is no list of blobs"), (lambda asked: busy, "ServerBusy"),
-                               (lambda asked: (200, {}, "<html/>"), "it begins otherwise"), (lambda asked: (200, {}, '<!DOCTYPE a [<!ENTITY b "c">]><EnumerationResults/>'), "a document type"), (lambda asked: (206, {}, page(4)[2]), "HTTP status 206")):
+        for broken, *words in ((lambda asked: (200, {}, ""), "container faults: the answer is not a list of blobs"), (half, "azure-blob"), (drip, "azure-blob"), (giant, "the answer is not a list of blobs"), (lambda asked: busy, "ServerBusy"),
+                               (lambda asked: (200, {}, "<html/>"), "unexpected root element"), (lambda asked: (200, {}, '<!DOCTYPE a [<!ENTITY b "c">]><EnumerationResults/>'), "a document type"), (lambda asked: (206, {}, page(4)[2]), "HTTP status 206")):
             for answer in (broken, lambda asked: broken(asked) if "marker" in asked.query else page(1, "next")):
                 front.answer = answer
                 stage.wait_failing()
@@ -325,7 +325,7 @@ def test_workload_identity(launch, stage, secure, workload, credentials):
         stage.deployment(name, replicas=1)
         stage.scaledobject(name, maxReplicaCount=1, triggers=[queue("orders", by(name), **private(secure, QUEUE))])
         assert "no-such-token" not in failure(stage, "s0-azure-queue-orders", "Entra ID token", *words, name=name)
-    refused = {"mine": ({"authenticationRef": {"name": "mine"}}, {}, "kscaled's own Azure identity"), "elsewhere": (by("own"), {"endpointSuffix": "evil.example"}, "shop.evil.example is none of Microsoft's hosts")}
+    refused = {"mine": ({"authenticationRef": {"name": "mine"}}, {}, "kscaled's own Azure identity"), "elsewhere": (by("own"), {"endpointSuffix": "evil.example"}, "shop.evil.example is not one of Microsoft's hosts")}
     for name, (login, metadata, words) in refused.items():
         stage.deployment(name, replicas=1)
         stage.scaledobject(name, maxReplicaCount=1, triggers=[queue("orders", login, **{**private(secure, QUEUE), **metadata})])

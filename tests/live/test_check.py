@@ -141,7 +141,7 @@ def test_options_of_the_daemon(tmp_path):
     assert check(tmp_path, text, "--filepath-auth-root-path", "/etc/kscaled") == (0, "", "")
     text = ("apiVersion: keda.sh/v1alpha1\nkind: TriggerAuthentication\nmetadata: {name: v}\nspec:\n"
             "  hashiCorpVault: {address: 'https://v', authentication: token, secrets: [{parameter: password, path: a, key: b}]}\n")
-    assert ": warning: " in (out := check(tmp_path, text)[1]) and "none of --vault-trusted-addresses" in out
+    assert ": warning: " in (out := check(tmp_path, text)[1]) and "not one of --vault-trusted-addresses" in out
     assert check(tmp_path, text, "--vault-trusted-addresses", "https://v") == (0, "", "")
     text = "apiVersion: keda.sh/v1alpha1\nkind: TriggerAuthentication\nmetadata: {name: s}\nspec:\n  secretTargetRef: [{parameter: password, name: s, key: k}]\n"
     assert check(tmp_path, text) == (0, "", "")

@@ -98,7 +98,7 @@ def test_nonsense(kscaled, stage, datadog, keys):
     cases = [
         (half, "datadog"), (giant, "larger than"), (lambda asked: (200, {}, "{}"), 'no array "series"'), (lambda asked: (200, {}, '{"series":[{"pointlist":[["now",1],{}]}]}'), "a point of a series"),
         (lambda asked: (200, {}, '{"status":"error","error":"internal\\nproblem"}'), "error when retrieving Datadog metrics: internal problem"), (lambda asked: (500, {}, '{"errors":["Internal Error"]}'), "HTTP status 500: Internal Error"),
-        (lambda asked: (200, {"Content-Type": "text/html"}, "<html>"), "not JSON but text/html"), (lambda asked: (400, {}, '{"errors":["you sent app-key-1"]}'), "words that are not shown"),
+        (lambda asked: (200, {"Content-Type": "text/html"}, "<html>"), "not JSON but text/html"), (lambda asked: (400, {}, '{"errors":["you sent app-key-1"]}'), "its text is not shown"),
         (lambda asked: time.sleep(1.5), "no complete answer within 1000 ms"),
     ]
     datadog.answer = lambda asked: cases[int(asked.query["query"].partition("avg:f")[2].partition("{")[0])][0](asked)

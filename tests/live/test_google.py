@@ -122,7 +122,7 @@ def test_nothing_is_not_zero(kscaled, stage, google, login):
     google.series[where] = None
     failure(stage, METRIC, "could not find stackdriver metric with query")
     google.series[where], google.partial = 4, "Deadline expired"
-    failure(stage, METRIC, "what was asked was not all done: Deadline expired")
+    failure(stage, METRIC, "the query was only partly answered: Deadline expired")
     assert stage.replicas() == 2
     google.partial, google.pages_before = None, 3
     eventually(lambda: stage.metric(METRIC).value() == "4")
@@ -139,7 +139,7 @@ def test_keys(kscaled, stage, google, reader, credentials):
     old = mistaken.key()
     mistaken.rotate()
     cases = {"stranger": (stranger.key(), ("Google token: ", f"https://{TOKENS}", "no token: HTTP status 400, invalid_grant")),
-             "nobody": (nobody.key(), (f"gcp-pubsub https://{MONITORING}: HTTP status 403, PERMISSION_DENIED: Permission monitoring.timeSeries.list denied", "needed is the right monitoring.timeSeries.list (role Monitoring Viewer)")),
+             "nobody": (nobody.key(), (f"gcp-pubsub https://{MONITORING}: HTTP status 403, PERMISSION_DENIED: Permission monitoring.timeSeries.list denied", "missing permission: monitoring.timeSeries.list (role Monitoring Viewer)")),
              "mistaken": (old, ("no token: HTTP status 400, invalid_grant",))}
     for name, (key, _) in cases.items():
         stage.deployment(name, replicas=2)
@@ -311,7 +311,7 @@ def test_our_own_token_is_for_google(launch, stage, google, credentials, tmp_pat
     try:
         launch(env=google.env(GOOGLE_APPLICATION_CREDENTIALS=str(tmp_path / "own.json")), options={"cloud_identity": "all"}).wait_serving()
         login = {"authenticationRef": {"name": "own"}}
-        cases = {"thief": (prometheus(login, address=thief.url), "kscaled shows its own Google token"), "port": (prometheus(login, address=f"https://{MONITORING}:8443"), "none of Google's hosts for that"),
+        cases = {"thief": (prometheus(login, address=thief.url), "kscaled shows its own Google token"), "port": (prometheus(login, address=f"https://{MONITORING}:8443"), "not one of Google's hosts for this service"),
                  "unsafe": (prometheus(login, unsafeSsl="true"), "does not go together with kscaled's own Google identity")}
         for name, (trigger, _) in cases.items():
             stage.deployment(name, replicas=1)

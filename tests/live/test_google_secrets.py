@@ -88,7 +88,7 @@ def test_google_told(launch, stage, credentials, locked_redis, google):
         "binary": (of_google(version("binary"), key="reader"), ("secret binary: its value holds a NUL character",)),
         "empty": (of_google(version("empty"), key="reader"), ("secret empty: its value is empty",)),
         "no-name": (of_google(version("../x"), key="reader"), ("the id is invalid",)),
-        "nobody": (of_google(one, key="nobody"), ("HTTP status 403, PERMISSION_DENIED: Permission 'secretmanager.versions.access' denied", "needed is the right secretmanager.versions.access")),
+        "nobody": (of_google(one, key="nobody"), ("HTTP status 403, PERMISSION_DENIED: Permission 'secretmanager.versions.access' denied", "missing permission: secretmanager.versions.access")),
         "stranger": (of_google(one, key="stranger"), ("Google token: ", "no token: HTTP status 400, invalid_grant")),
         "homeless": (of_google(one, key="homeless"), ("gcpSecretManager.credentials.clientSecret: project_id field is missing in the json credentials",)),
         "user": (of_google(one, key="user"), ("the key's type is authorized_user, which is not supported",)),

@@ -344,7 +344,7 @@ def test_msk_as_kscaled(launch, stage, server, topic, credentials, authority, tm
     wait_value(stage, "7", "cluster")
     assert "kscaled's own AWS identity" in stage.wait_refused("own")
     login = {"name": name, "kind": "ClusterTriggerAuthentication"}
-    refused = {"elsewhere": ({"bootstrapServers": "evil.example:9098"}, "evil.example is none of Amazon MSK's hosts"), "unsafe": ({"unsafeSsl": "true"}, "unsafeSsl")}
+    refused = {"elsewhere": ({"bootstrapServers": "evil.example:9098"}, "evil.example is not one of Amazon MSK's hosts"), "unsafe": ({"unsafeSsl": "true"}, "unsafeSsl")}
     for case, (values, words) in refused.items():
         put(stage, case, trigger(server, "workers", topic, login, **{**more, **values}))
         assert words in stage.wait_refused(case)

@@ -519,7 +519,7 @@ def test_password_is_given_to_nobody(kscaled, stage, fakes, credentials):
         return behave
 
     rows = {
-        "one-round": (serves(lambda nonce: f"r={nonce}x,s=c2FsdA==,i=1".encode()), "protect a password too little"),
+        "one-round": (serves(lambda nonce: f"r={nonce}x,s=c2FsdA==,i=1".encode()), "too few to protect a password"),
         "many-rounds": (serves(lambda nonce: f"r={nonce}x,s=c2FsdA==,i=99999999".encode()), "more than 100000"),
         "no-proof": (serves(lambda nonce: f"r={nonce}x,s=c2FsdA==,i=4096".encode(), b"v=AAAA"), "does not prove that it knows the password"),
     }

@@ -282,7 +282,7 @@ def test_token_faults(stage, server, entra):
     assert stage.replicas() == 2
     others = {
         "clear": (by_token(stage, server, sslmode="prefer"), '"sslmode" must be require'),
-        "elsewhere": (by_token(stage, server, host="localhost,evil.example"), "evil.example is none of Microsoft's hosts"),
+        "elsewhere": (by_token(stage, server, host="localhost,evil.example"), "evil.example is not one of Microsoft's hosts"),
         "nameless": (by_token(stage, server, userName=None), "no userName given"),
     }
     for name, (other, words) in others.items():

@@ -388,7 +388,7 @@ def test_kscaleds_own_token(launch, stage, rabbit, credentials, tmp_path):
     assert set(entra.given) == {("kscaled", "api://rabbitmq/.default")}
     refused = {
         "mine": (asks(cluster=False), "kscaled's own Azure identity"), "clear": (asks(scheme="http"), "must begin with https://"),
-        "amqp": (asks(scheme="amqps"), "workload identity is not supported for the AMQP protocol"), "elsewhere": (asks(host="127.0.0.1"), "127.0.0.1 is none of Microsoft's hosts"),
+        "amqp": (asks(scheme="amqps"), "workload identity is not supported for the AMQP protocol"), "elsewhere": (asks(host="127.0.0.1"), "127.0.0.1 is not one of Microsoft's hosts"),
     }
     for other, (asked, words) in refused.items():
         start(stage, asked, name=other, replicas=1)

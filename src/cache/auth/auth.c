@@ -51,7 +51,7 @@ static void from_secrets(struct auth_resolve *r, const char *source)
 #define POD_TEMPLATE "the Pod template"
 
 /*
- * The variables of one container that the authentication names, read together: they may be a
+ * The variables of one container that the authentication names, read together: there may be a
  * thousand, of a container with thousands.
  */
 struct container_variables {
@@ -176,7 +176,7 @@ static void from_file(struct auth_resolve *r, const char *source)
 		auth_put(r, source, values->pairs[i].key, values->pairs[i].value, "its value in the file");
 }
 
-/* ---- Those that are asked of somebody ---- */
+/* ---- Vault and tokens ---- */
 
 static void from_vault(struct auth_resolve *r, const char *source)
 {
@@ -215,7 +215,7 @@ static void from_tokens(struct auth_resolve *r, const char *source)
 
 /* ---- Oauth2 ---- */
 
-/* As Go's url.QueryEscape, which KEDA uses for this parameter. */
+/* Like Go's url.QueryEscape, which KEDA uses here. */
 static void query_escape(struct buf *out, const char *text)
 {
 	size_t from = out->len;
@@ -243,7 +243,7 @@ static void from_oauth2(struct auth_resolve *r, const char *source)
 	if (!o)
 		return;
 	if (o->type && *o->type && strcmp(o->type, "clientCredentials") != 0) {
-		auth_fail(r, NULL, "%s.type \"%s\" is unknown: clientCredentials is the one there is", source, o->type);
+		auth_fail(r, NULL, "%s.type \"%s\" is unknown: only clientCredentials is supported", source, o->type);
 		return;
 	}
 	auth_put(r, source, "oauthTokenURI", o->token_url ? o->token_url : "", "tokenUrl");
@@ -273,10 +273,10 @@ static bool is_aws(const char *provider)
 }
 
 /*
- * What EKS has pods be, by an annotation of their ServiceAccount. As in KEDA it goes before a role
- * of other sources, and with aws-eks, where there may be none, the trigger's keys or its
- * identityOwner follow. kscaled assumes it as it assumes any other: that it may is decided
- * elsewhere (struct pod_identity).
+ * The IAM role that EKS gives the target's Pods (annotation eks.amazonaws.com/role-arn). As in KEDA
+ * it takes precedence over other sources' role; with aws-eks it may be missing, and the trigger's
+ * keys or identityOwner apply. kscaled assumes it like any other role; struct pod_identity says
+ * whether it may.
  */
 static void take_workload_role(struct auth_resolve *r)
 {
@@ -293,7 +293,7 @@ static void take_workload_role(struct auth_resolve *r)
 		auth_fail(r, NULL, "roleArn can't be set if KEDA isn't identity owner, current value: 'workload'");
 		return;
 	}
-	/* As in KEDA: without a Pod template a Secret's role stays. */
+	/* As in KEDA, a Secret's role stays without a Pod template. */
 	if (may_lack && r->target && r->target->container_count == 0 && !r->target->no_environment)
 		return;
 	state = auth_workload_role(r, &role, &err);
@@ -305,12 +305,12 @@ static void take_workload_role(struct auth_resolve *r)
 		auth_fail(r, &err, "podIdentity");
 }
 
-/* ---- What is refused by name ---- */
+/* ---- podIdentity ---- */
 
 /*
- * podIdentity selects the identity for the trigger's requests; a type that does not read it leaves
- * it alone, and says so (scalers/scalerbuild.c). Whether that may be kscaled's own
- * holds also for triggers that ask for it otherwise (identityOwner operator).
+ * Takes the identity for the trigger's requests; a type that does not read it ignores it with a
+ * warning (scalers/scalerbuild.c). may_be_kscaled also applies to triggers that ask for kscaled's
+ * own identity otherwise (identityOwner operator).
  */
 static void take_identity(struct auth_resolve *r)
 {

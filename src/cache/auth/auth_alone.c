@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An authentication that no trigger refers to yet, judged by what a trigger would be told: all that
- * it refers to is there, with values that nobody knows.
+ * Validates an authentication without a trigger: resolves it for a made-up one, with a look-up that
+ * finds everything, with unknown values.
  */
 #include <string.h>
 
@@ -89,7 +89,7 @@ static struct auth_lookup lookup_of(struct alone *a)
 	lookup.arg = a;
 	lookup.triggerauth = find_it;
 	lookup.key = find_key;
-	lookup.all = NULL; /* only variables need it, and none is asked for */
+	lookup.all = NULL; /* only variables need it, and there are none */
 	lookup.file = find_file;
 	lookup.vault = find_vault;
 	lookup.managed = auth_unknown_managed;
@@ -98,13 +98,13 @@ static struct auth_lookup lookup_of(struct alone *a)
 	return lookup;
 }
 
-/* Each type of trigger decides whether it is that identity; all that do refuse it alike. */
+/* Trigger types decide whether they use that identity; all that do refuse it alike. */
 static int judge_identity(const struct auth_lookup *lookup, const struct scaled *of, const struct triggerauth *t,
 	struct pod_identity *identity, struct err *err)
 {
 	struct auth_resolve r = { .lookup = lookup, .of = of, .t = t, .identity = identity };
 
-	if (!identity->provider || auth_may_be_kscaled(&r, ""))
+	if (!identity->provider || auth_may_use_own_identity(&r, ""))
 		return 0;
 	return err_set(err, r.err.kind, "%s %s%s%s: %s",
 		*t->meta.namespace_ ? TRIGGERAUTH_KIND : TRIGGERAUTH_CLUSTER_KIND, t->meta.namespace_,
@@ -120,7 +120,7 @@ int auth_alone(const struct auth_lookup *rules, const struct triggerauth *t, str
 		.auth_kind = *t->meta.namespace_ ? NULL : cluster };
 	const struct scaledobject so = { .meta = { .namespace_ = namespace_, .name = name },
 		.spec = { .target_name = name, .triggers = &trigger, .trigger_count = 1 } };
-	/* Its variables are the workload's affair; that this has a ServiceAccount is sure. */
+	/* Variables depend on the workload and are left out; a ServiceAccount always exists. */
 	struct triggerauth judged = *t;
 	struct workload_container container = { .name = name };
 	const struct workload target = { .containers = &container, .container_count = 1 };

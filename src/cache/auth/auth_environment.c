@@ -8,7 +8,7 @@
 
 #define FROM_ENV "FromEnv"
 
-/* When the parameter names a variable. */
+/* Adds the variable that the parameter names, if it does. */
 static void add_wanted(const struct strmap_pair *parameter, struct strmap *wanted)
 {
 	size_t len = strlen(parameter->key), tail = strlen(FROM_ENV);
@@ -34,7 +34,7 @@ void auth_variable_names(const struct scaled *of, struct strmap *wanted)
 			add_wanted(&of->triggers[i].metadata.pairs[j], wanted);
 }
 
-/* ---- crd/workload's questions, asked of the look-up ---- */
+/* ---- The look-up as a struct workload_lookup ---- */
 
 struct env_source {
 	const struct auth_lookup *lookup;
@@ -60,10 +60,10 @@ int auth_variables(const struct auth_lookup *lookup, const struct scaled *of, co
 	const char *container, const struct strmap *wanted, struct strmap *env, struct strmap *unresolved,
 	struct err *err)
 {
-	struct env_source place = { lookup, of->meta->namespace_ };
-	const struct workload_lookup questions = { .arg = &place, .key = read_key, .all = read_all };
+	struct env_source source = { lookup, of->meta->namespace_ };
+	const struct workload_lookup functions = { .arg = &source, .key = read_key, .all = read_all };
 
-	return workload_environment(target, container, wanted, &questions, env, unresolved, err);
+	return workload_environment(target, container, wanted, &functions, env, unresolved, err);
 }
 
 int auth_environment(const struct auth_lookup *lookup, const struct scaled *of, const struct workload *target,
@@ -98,7 +98,7 @@ char *auth_no_containers(const struct scaled *of, const struct workload *target)
 		scaledobject_target_kind(&of->so->spec), target->name);
 }
 
-/* Whether any names a variable: as many as there are need not be gathered for that. */
+/* Whether any parameter names a variable; stops at the first. */
 static bool names_variables(const struct scaled *of)
 {
 	struct strmap first = { 0 };

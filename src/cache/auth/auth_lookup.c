@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The look-ups of cache/auth/auth.h: restricted Secrets, the TriggerAuthentication of a trigger,
- * whether that one needs the workload, and the role of the workload's ServiceAccount.
+ * The look-ups of cache/auth/auth.h: restricted Secrets, a trigger's TriggerAuthentication, whether
+ * that needs the workload, and the role of the workload's ServiceAccount.
  */
 #include <string.h>
 
@@ -87,7 +87,7 @@ bool auth_manager_is_of_workload(const struct triggerauth_manager *m)
 	return m && is_owned_by_workload(m->identity);
 }
 
-#define USUAL_ACCOUNT "default" /* of pods that name none */
+#define USUAL_ACCOUNT "default" /* of Pods without serviceAccountName */
 
 enum reference_state auth_workload_role(const struct auth_resolve *r, const char **role, struct err *err)
 {
@@ -99,8 +99,7 @@ enum reference_state auth_workload_role(const struct auth_resolve *r, const char
 		return REFERENCE_DENIED;
 	}
 	if (!r->target || r->target->container_count == 0) {
-		err_set(err, ERR_INVALID,
-			"the scale target has no Pod template, so no ServiceAccount whose role to take");
+		err_set(err, ERR_INVALID, "the scale target has no Pod template, so no ServiceAccount with a role");
 		return REFERENCE_MISSING;
 	}
 	account = r->target->service_account ? r->target->service_account : USUAL_ACCOUNT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The secret managers of clouds among the sources: as whom they are asked, which is KEDA's rule for
- * each, and for what. Who may use kscaled's own identity there is who may use it in a trigger.
+ * The sources that are secret managers of clouds: with which identity they are asked (KEDA's
+ * rules), and for which secrets. kscaled's own identity is allowed here as in triggers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "net/http/httpurl.h"
 #include "net/identity/awskeys.h"
 #include "net/identity/awsown.h"
-#include "net/identity/awsplace.h"
+#include "net/identity/awsregion.h"
 #include "net/identity/awsrole.h"
 #include "net/identity/azurecloud.h"
 #include "net/identity/entra.h"
@@ -35,10 +35,10 @@ static const char *provider_of(const struct triggerauth_manager *m)
 	return given(provider) && strcmp(provider, "none") != 0 ? provider : "";
 }
 
-/* ---- What all have in common ---- */
+/* ---- For all ---- */
 
-/* A URL without slashes at its end; the caller owns it. */
-static char *place_of(const char *url)
+/* The URL without trailing slashes; the caller owns it. */
+static char *without_slashes(const char *url)
 {
 	size_t len = strlen(url);
 
@@ -48,8 +48,8 @@ static char *place_of(const char *url)
 }
 
 /*
- * A credential from a Secret, without blanks at its ends, which the caller wipes. NULL: it is not
- * there yet, or not at all, which is noted.
+ * A credential from a Secret, trimmed, which the caller wipes. NULL: missing or not read yet; the
+ * failure is recorded.
  */
 static char *take_credential(struct auth_resolve *r, const char *source, const char *field,
 	const struct triggerauth_ref *ref)
@@ -73,7 +73,7 @@ static char *take_credential(struct auth_resolve *r, const char *source, const c
 	return NULL;
 }
 
-/* All secrets of one manager, with what is the same for all. */
+/* Takes all secrets of one manager; *asked has what they share. */
 static void take_secrets(struct auth_resolve *r, const char *source, const struct triggerauth_manager *m,
 	struct managervalues_source *asked)
 {
@@ -97,7 +97,10 @@ static void take_secrets(struct auth_resolve *r, const char *source, const struc
 	}
 }
 
-/* As this identity, whose reference it takes; NULL: what is wrong with it is noted already. */
+/*
+ * Takes the secrets with config->identity, whose reference it takes; NULL: a failure that is
+ * recorded already.
+ */
 static void ask_as(struct auth_resolve *r, const char *source, const struct triggerauth_manager *m,
 	struct managervalues_source *asked, struct webaccess_config *config)
 {
@@ -122,7 +125,7 @@ static struct identity *aws_keys(struct auth_resolve *r, const char *source, con
 	struct err err = { 0 };
 	char *key_id, *secret, *session_token = NULL;
 
-	if (!m->key_id.name || !m->secret.name) { /* KEDA's words */
+	if (!m->key_id.name || !m->secret.name) { /* KEDA's text */
 		auth_fail(r, NULL,
 			"%s: AccessKeyID and AccessSecretKey are expected when not using a pod identity provider: give "
 			"credentials.accessKey and credentials.accessSecretKey",
@@ -144,7 +147,7 @@ static struct identity *aws_keys(struct auth_resolve *r, const char *source, con
 	return identity;
 }
 
-/* A roleArn beside it is ignored, as in KEDA. */
+/* Ignores roleArn, as KEDA does. */
 static struct identity *aws_workload(struct auth_resolve *r, const char *source, const char *region)
 {
 	MEM_AUTO char *copy = NULL;
@@ -159,7 +162,7 @@ static struct identity *aws_workload(struct auth_resolve *r, const char *source,
 	return awsrole_new(region, text_trim(copy, " \t\r\n"), NULL, true);
 }
 
-/* One reference; NULL: what is wrong is noted. */
+/* One reference; NULL: the failure is recorded. */
 static struct identity *aws_identity(struct auth_resolve *r, const char *source, const struct triggerauth_manager *m,
 	const char *region)
 {
@@ -169,11 +172,10 @@ static struct identity *aws_identity(struct auth_resolve *r, const char *source,
 	if (!*provider)
 		return aws_keys(r, source, m);
 	if (strcmp(provider, "aws") != 0) {
-		auth_fail(r, NULL, "%s: pod identity provider %s not supported: aws is the one there is", source,
-			provider);
+		auth_fail(r, NULL, "%s: pod identity provider %s not supported: only aws is", source, provider);
 		return NULL;
 	}
-	if (!auth_may_be_kscaled(r, source))
+	if (!auth_may_use_own_identity(r, source))
 		return NULL;
 	if (auth_manager_is_of_workload(m))
 		return aws_workload(r, source, region);
@@ -184,7 +186,7 @@ void auth_from_aws(struct auth_resolve *r, const char *source)
 {
 	const struct triggerauth_manager *m = r->t->aws_secret_manager;
 	const char *region = m && given(m->region) ? m->region : r->lookup->aws_region;
-	MEM_AUTO char *place = NULL;
+	MEM_AUTO char *url = NULL;
 	struct webaccess_config config = { .region = region, .service = AWSSECRETS_SERVICE };
 	struct managervalues_source asked = { .manager = &awssecrets };
 	struct err err = { 0 };
@@ -195,14 +197,14 @@ void auth_from_aws(struct auth_resolve *r, const char *source)
 		auth_fail(r, NULL, "%s.region: missing, and kscaled's environment has no AWS_REGION", source);
 		return;
 	}
-	if (awsplace_check_region(region, &err)) {
+	if (awsregion_check(region, &err)) {
 		auth_fail(r, &err, "%s.region", source);
 		return;
 	}
 	config.identity = aws_identity(r, source, m, region);
-	place = r->lookup->aws_secrets_url ? place_of(r->lookup->aws_secrets_url)
-					   : awsplace_url(AWSSECRETS_SERVICE, region);
-	asked.secret.place = place;
+	url = r->lookup->aws_secrets_url ? without_slashes(r->lookup->aws_secrets_url)
+					 : awsregion_url(AWSSECRETS_SERVICE, region);
+	asked.secret.endpoint = url;
 	ask_as(r, source, m, &asked, &config);
 }
 
@@ -210,15 +212,15 @@ void auth_from_aws(struct auth_resolve *r, const char *source)
 
 #define HTTPS "https://"
 
-/* Where a vault's tokens come from, and what for. Owns its texts. */
-struct azure_place {
+/* A vault, and the authority and scope of its tokens. Owns its texts. */
+struct azure_vault {
 	struct httpurl_place vault;
-	char *host;      /* of the vault, with its port */
-	char *authority; /* NULL: that of the environment, or the public one */
+	char *host;      /* the vault's, with the port */
+	char *authority; /* NULL: the environment's, or the public one */
 	char *scope;
 };
 
-static void azure_place_done(struct azure_place *p)
+static void azure_vault_done(struct azure_vault *p)
 {
 	httpurl_place_done(&p->vault);
 	free(p->host);
@@ -226,7 +228,7 @@ static void azure_place_done(struct azure_place *p)
 	free(p->scope);
 }
 
-/* A token, and a secret, goes to vaults and authorities by TLS alone. */
+/* Vaults and authorities get tokens and secrets, so only over TLS. */
 static int check_url(const char *url, struct httpurl_place *place, struct err *err)
 {
 	if (httpurl_place(url, place, err))
@@ -238,19 +240,19 @@ static int check_url(const char *url, struct httpurl_place *place, struct err *e
 	return err_set(err, ERR_INVALID, "must be an https URL without user and query");
 }
 
-/* The cloud that is said, else the one that the vault's name says. */
-static int find_cloud(const struct triggerauth_manager *m, struct azure_place *p, struct err *err)
+/* The given cloud, else the one of the vault's host name. */
+static int find_cloud(const struct triggerauth_manager *m, struct azure_vault *p, struct err *err)
 {
 	struct httpurl_place authority = { 0 };
 	MEM_AUTO char *vaults = NULL, *resource = NULL;
 	const char *microsofts;
 
 	if (!given(m->cloud))
-		vaults = mem_dup(azurecloud_vaults(p->vault.host));
+		vaults = mem_dup(azurecloud_vault_suffix(p->vault.host));
 	else if (azurecloud_suffix(m->cloud, AZURECLOUD_KEY_VAULT, "keyVaultResourceURL", m->resource, &vaults, err))
 		return err_wrap(err, "cloud.type");
 	microsofts = azurecloud_authority(vaults);
-	resource = place_of(vaults);
+	resource = without_slashes(vaults);
 	p->scope = mem_printf("%s%s/.default", strstr(resource, "://") ? "" : HTTPS, resource);
 	if (!microsofts && !given(m->authority))
 		return err_set(err, ERR_INVALID,
@@ -263,7 +265,7 @@ static int find_cloud(const struct triggerauth_manager *m, struct azure_place *p
 }
 
 static struct identity *azure_by_secret(struct auth_resolve *r, const char *source, const struct triggerauth_manager *m,
-	const struct azure_place *p)
+	const struct azure_vault *p)
 {
 	const struct entra_config config = { .authority = p->authority,
 		.tenant = m->tenant_id,
@@ -273,7 +275,7 @@ static struct identity *azure_by_secret(struct auth_resolve *r, const char *sour
 	struct err err = { 0 };
 	char *secret;
 
-	if (!given(m->client_id) || !given(m->tenant_id) || !m->secret.name) { /* KEDA's words */
+	if (!given(m->client_id) || !given(m->tenant_id) || !m->secret.name) { /* KEDA's text */
 		auth_fail(r, NULL,
 			"%s: clientID, tenantID and clientSecret are expected when not using a pod identity provider: "
 			"give "
@@ -291,9 +293,9 @@ static struct identity *azure_by_secret(struct auth_resolve *r, const char *sour
 	return identity;
 }
 
-/* One reference; NULL: what is wrong is noted. kscaled's own token has an authority of its own. */
+/* One reference; NULL: the failure is recorded. kscaled's own token has its own authority. */
 static struct identity *azure_identity(struct auth_resolve *r, const char *source, const struct triggerauth_manager *m,
-	const struct azure_place *p)
+	const struct azure_vault *p)
 {
 	const struct triggerauth_identity *i = m->identity;
 	const char *provider = provider_of(m);
@@ -303,11 +305,11 @@ static struct identity *azure_identity(struct auth_resolve *r, const char *sourc
 
 	if (!*provider)
 		return azure_by_secret(r, source, m, p);
-	if (strcmp(provider, "azure-workload") != 0) { /* KEDA's words */
+	if (strcmp(provider, "azure-workload") != 0) { /* KEDA's text */
 		auth_fail(r, NULL, "%s: key vault does not support pod identity provider - %s", source, provider);
 		return NULL;
 	}
-	if (!auth_may_be_kscaled(r, source))
+	if (!auth_may_use_own_identity(r, source))
 		return NULL;
 	pod.identity_id = i->identity_id;
 	pod.identity_tenant_id = i->identity_tenant_id;
@@ -324,15 +326,15 @@ void auth_from_azure(struct auth_resolve *r, const char *source)
 	const struct triggerauth_manager *m = r->t->azure_key_vault;
 	struct managervalues_source asked = { .manager = &keyvault };
 	struct webaccess_config config = { 0 };
-	struct azure_place p = { 0 };
-	MEM_AUTO char *place = NULL;
+	struct azure_vault p = { 0 };
+	MEM_AUTO char *url = NULL;
 	struct err err = { 0 };
 
 	if (!m)
 		return;
-	place = place_of(m->vault_uri);
-	asked.secret.place = place;
-	if (check_url(place, &p.vault, &err)) {
+	url = without_slashes(m->vault_uri);
+	asked.secret.endpoint = url;
+	if (check_url(url, &p.vault, &err)) {
 		auth_fail(r, &err, "%s.vaultUri", source);
 	} else if (find_cloud(m, &p, &err)) {
 		auth_fail(r, &err, "%s", source);
@@ -341,12 +343,12 @@ void auth_from_azure(struct auth_resolve *r, const char *source)
 		config.identity = azure_identity(r, source, m, &p);
 		ask_as(r, source, m, &asked, &config);
 	}
-	azure_place_done(&p);
+	azure_vault_done(&p);
 }
 
 /* ---- Google Secret Manager ---- */
 
-/* KEDA's words. project: of the key, borrowed from the identity. */
+/* KEDA's texts. *project: the key's, borrowed from the identity. */
 static struct identity *google_by_key(struct auth_resolve *r, const char *source, const struct triggerauth_manager *m,
 	const char **project)
 {
@@ -365,7 +367,7 @@ static struct identity *google_by_key(struct auth_resolve *r, const char *source
 	key = take_credential(r, source, "clientSecret", &m->secret);
 	if (!key)
 		return NULL;
-	/* a key that `kscaled check` does not know is as good as any */
+	/* a key that `kscaled check` cannot read counts as valid */
 	is_unknown = r->lookup->unknown && strcmp(key, r->lookup->unknown) == 0;
 	identity = is_unknown ? googleown_new(GOOGLEKEY_CLOUD_PLATFORM)
 			      : googlekey_new(key, GOOGLEKEY_CLOUD_PLATFORM, &err);
@@ -381,7 +383,7 @@ static struct identity *google_by_key(struct auth_resolve *r, const char *source
 	return identity;
 }
 
-/* One reference; NULL: what is wrong is noted. */
+/* One reference; NULL: the failure is recorded. */
 static struct identity *google_identity(struct auth_resolve *r, const char *source, const struct triggerauth_manager *m,
 	const char **project)
 {
@@ -390,7 +392,7 @@ static struct identity *google_identity(struct auth_resolve *r, const char *sour
 	if (!*provider)
 		return google_by_key(r, source, m, project);
 	if (strcmp(provider, "gcp") == 0)
-		return auth_may_be_kscaled(r, source) ? googleown_new(GOOGLEKEY_CLOUD_PLATFORM) : NULL;
+		return auth_may_use_own_identity(r, source) ? googleown_new(GOOGLEKEY_CLOUD_PLATFORM) : NULL;
 	auth_fail(r, NULL, "%s: gcp secret manager does not support pod identity provider - %s", source, provider);
 	return NULL;
 }
@@ -398,7 +400,7 @@ static struct identity *google_identity(struct auth_resolve *r, const char *sour
 void auth_from_google(struct auth_resolve *r, const char *source)
 {
 	const struct triggerauth_manager *m = r->t->gcp_secret_manager;
-	struct managervalues_source asked = { .manager = &googlesecrets, .secret.place = GOOGLESECRETS_PLACE };
+	struct managervalues_source asked = { .manager = &googlesecrets, .secret.endpoint = GOOGLESECRETS_URL };
 	struct webaccess_config config = { 0 };
 
 	if (!m)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a source gives for a trigger's parameter, and what goes wrong: for all sources. */
+/* Records a source's parameters and failures. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static bool is_credential(const char *parameter)
 	return false;
 }
 
-bool auth_may_be_kscaled(struct auth_resolve *r, const char *source)
+bool auth_may_use_own_identity(struct auth_resolve *r, const char *source)
 {
 	bool cluster = !*r->t->meta.namespace_;
 
@@ -64,15 +64,14 @@ bool auth_may_be_kscaled(struct auth_resolve *r, const char *source)
 	auth_fail(r, NULL,
 		"%s%spodIdentity asks for kscaled's own identity at the cloud, which %s: give credentials instead",
 		source, *source ? "." : "",
-		cluster ? "its option cloud-identity (none) denies"
-			: "a ClusterTriggerAuthentication may use, or, where kscaled runs with cloud-identity all, "
-			  "any");
+		cluster ? "option cloud-identity none denies"
+			: "needs a ClusterTriggerAuthentication or option cloud-identity all");
 	return false;
 }
 
 void auth_put(struct auth_resolve *r, const char *source, const char *parameter, const char *value, const char *what)
 {
-	/* Parameters of triggers are trimmed, and what is empty then is not given. */
+	/* Triggers trim parameters and ignore empty ones. */
 	if (value[strspn(value, " \t\n\v\f\r")] || !is_credential(parameter)) {
 		strmap_remove_secret(r->out, parameter);
 		strmap_set(r->out, parameter, value);

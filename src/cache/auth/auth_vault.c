@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether an authentication may log in to Vault the way it says. */
+/* Decides whether an authentication's login to Vault is allowed. */
 #include <string.h>
 #include <strings.h>
 
 #include "cache/auth/auth_parts.h"
 
 /* KEDA's default token file. Here it means kscaled's own login, and the file is not read. */
-#define KEDAS_TOKEN "/var/run/secrets/kubernetes.io/serviceaccount/token"
+#define KEDA_TOKEN_FILE "/var/run/secrets/kubernetes.io/serviceaccount/token"
 
 static bool given(const char *text)
 {
@@ -18,12 +18,12 @@ bool auth_vault_has_credential(const struct triggerauth_vault *v)
 	return given(v->kubernetes ? v->service_account_name : v->token);
 }
 
-bool auth_vault_is_usual_file(const struct triggerauth_vault *v)
+bool auth_vault_is_default_file(const struct triggerauth_vault *v)
 {
-	return !given(v->service_account_file) || strcmp(v->service_account_file, KEDAS_TOKEN) == 0;
+	return !given(v->service_account_file) || strcmp(v->service_account_file, KEDA_TOKEN_FILE) == 0;
 }
 
-/* Without surrounding white space and trailing slashes, which have no meaning. */
+/* Trims blanks and trailing slashes. */
 static const char *bare_address(const char *text, size_t *len)
 {
 	while (*len > 0 && strchr(" \t", *text)) {
@@ -59,12 +59,12 @@ static bool may_use_own_login(const struct auth_lookup *rules, const struct trig
 	return false;
 }
 
-/* The same whether there is such a login or not. */
-static enum reference_state distrust(const struct triggerauth_vault *v, struct err *err)
+/* The same error whether kscaled has such a login or not. */
+static enum reference_state deny(const struct triggerauth_vault *v, struct err *err)
 {
 	err_set(err, ERR_DENIED,
-		"address \"%.200s\" is none of --vault-trusted-addresses, where alone a TriggerAuthentication may have "
-		"kscaled log in as itself: give %s",
+		"address \"%.200s\" is not one of --vault-trusted-addresses, the only ones where kscaled logs in as "
+		"itself for a TriggerAuthentication: give %s",
 		v->address, v->kubernetes ? "credential.serviceAccountName" : "credential.token");
 	return REFERENCE_DENIED;
 }
@@ -82,12 +82,12 @@ enum reference_state auth_vault_login(const struct auth_lookup *rules, const str
 	if (auth_vault_has_credential(v))
 		return REFERENCE_FOUND;
 	if (!may_use_own_login(rules, t))
-		return distrust(v, err);
+		return deny(v, err);
 	if (!v->kubernetes && !rules->vault_token)
 		return refuse(err,
 			"authentication \"token\" needs credential.token, or VAULT_TOKEN in the environment of "
 			"kscaled");
-	if (v->kubernetes && !auth_vault_is_usual_file(v) && !rules->vault_files)
+	if (v->kubernetes && !auth_vault_is_default_file(v) && !rules->vault_files)
 		return refuse(err, "credential.serviceAccount: no files are read: --vault-credential-dir is not set");
 	return REFERENCE_FOUND;
 }

@@ -14,25 +14,25 @@ struct file {
 	struct held held;   /* key: the path below the root */
 	struct files stamp; /* its state when read */
 	struct strmap values;
-	struct err *err; /* why there are none; NULL */
-	bool good;       /* there are values */
+	struct err *err; /* why there are no values; NULL */
+	bool good;       /* values are valid */
 	/*
-	 * the values are older than the file, which was unreadable at the last check: it may be
-	 * half written
+	 * the values are older than the file, which was invalid at the last check, as if partly
+	 * written
 	 */
-	bool doubtful;
+	bool may_be_partial;
 };
 
 struct authfiles {
 	struct loop *loop;
 	char *root; /* NULL */
 	struct holders holders;
-	struct loop_timer look;
+	struct loop_timer check;
 };
 
 /* ---- Reading ---- */
 
-/* A JSON object of texts, and nothing else. */
+/* A JSON object of strings only. */
 static int parse(const char *text, size_t len, struct strmap *out, struct err *err)
 {
 	json_t *object = json_parse(text, len, NULL); /* no error text, which might quote the file */
@@ -42,14 +42,14 @@ static int parse(const char *text, size_t len, struct strmap *out, struct err *e
 
 	if (!json_is_object(object)) {
 		json_decref(object);
-		return err_set(err, ERR_INVALID, "is no JSON object");
+		return err_set(err, ERR_INVALID, "is not a JSON object");
 	}
 	json_object_foreach(object, key, value)
 	{
 		if (json_is_string(value) && strlen(json_string_value(value)) == json_string_length(value))
 			strmap_set(out, key, json_string_value(value));
 		else
-			failed = err_set(err, ERR_INVALID, "\"%.64s\" is no text", key);
+			failed = err_set(err, ERR_INVALID, "\"%.64s\" is not a string", key);
 	}
 	json_decref(object);
 	return failed;
@@ -72,20 +72,17 @@ static int read_values(struct authfiles *f, struct file *file, struct strmap *va
 	return failed;
 }
 
-/*
- * False when nothing changed for its holders. A file that becomes invalid is reported at the next
- * check.
- */
+/* False when nothing changed for its holders. An invalid file is reported at the next check. */
 static bool file_reread(struct authfiles *f, struct file *file)
 {
 	struct strmap values = { 0 };
-	struct err err = { 0 }, told = { 0 };
-	bool failed = read_values(f, file, &values, &err) != 0, waits = failed && file->good && !file->doubtful;
+	struct err err = { 0 }, shown = { 0 };
+	bool failed = read_values(f, file, &values, &err) != 0, waits = failed && file->good && !file->may_be_partial;
 
-	file->doubtful = waits;
+	file->may_be_partial = waits;
 	if (failed)
 		log_warn("auth files", "%s%s", err.msg,
-			waits ? "; what it said before is used until the next look" : "");
+			waits ? "; its previous values are used until the next check" : "");
 	if (waits) {
 		strmap_done_secret(&values);
 		return false;
@@ -96,14 +93,14 @@ static bool file_reread(struct authfiles *f, struct file *file)
 	else
 		file->values = values;
 	file->good = !failed;
-	/* Any user may see this error, so it contains nothing about kscaled's machine. */
-	err_set(&told, ERR_INVALID,
-		"\"%.200s\" is no usable file below --filepath-auth-root-path: kscaled's log says why", file->held.key);
-	err_keep(&file->err, failed ? &told : NULL);
+	/* Any user may see this error, so it reveals nothing about kscaled's machine. */
+	err_set(&shown, ERR_INVALID, "\"%.200s\" below --filepath-auth-root-path cannot be used: see kscaled's log",
+		file->held.key);
+	err_keep(&file->err, failed ? &shown : NULL);
 	return true;
 }
 
-static void on_look(void *arg)
+static void on_check(void *arg)
 {
 	struct authfiles *f = arg;
 	struct held *held, *next;
@@ -111,13 +108,13 @@ static void on_look(void *arg)
 	HASH_ITER (hh, f->holders.things, held, next) {
 		struct file *file = (struct file *)held;
 
-		if (!files_changed(&file->stamp) && !file->doubtful)
+		if (!files_changed(&file->stamp) && !file->may_be_partial)
 			continue;
 		if (file_reread(f, file))
-			holders_tell(held);
+			holders_notify(held);
 	}
 	if (f->holders.things)
-		loop_timer_set(&f->look, AUTHFILES_LOOK_MS);
+		loop_timer_set(&f->check, AUTHFILES_CHECK_MS);
 }
 
 /* ---- Keeping ---- */
@@ -133,7 +130,7 @@ static void on_unheld(void *arg, struct held *held)
 	free(file);
 }
 
-static bool goes_up(const char *path)
+static bool has_dot_dot(const char *path)
 {
 	MEM_AUTO char *closed = mem_printf("/%s/", path);
 
@@ -149,7 +146,7 @@ enum reference_state authfiles_get(struct authfiles *f, struct object *owner, co
 		err_set(err, ERR_DENIED, AUTHFILES_NONE);
 		return REFERENCE_DENIED;
 	}
-	if (!*path || *path == '/' || goes_up(path)) {
+	if (!*path || *path == '/' || has_dot_dot(path)) {
 		err_set(err, ERR_INVALID, "\"%.200s\" must be a path below --filepath-auth-root-path, without \"..\"",
 			path);
 		return REFERENCE_DENIED;
@@ -159,8 +156,8 @@ enum reference_state authfiles_get(struct authfiles *f, struct object *owner, co
 		file = mem_zalloc(sizeof(*file));
 		holders_add(&f->holders, &file->held, path);
 		file_reread(f, file);
-		if (!loop_timer_pending(&f->look))
-			loop_timer_set(&f->look, AUTHFILES_LOOK_MS);
+		if (!loop_timer_pending(&f->check))
+			loop_timer_set(&f->check, AUTHFILES_CHECK_MS);
 	}
 	holdings_take(owner, &file->held);
 	*values = &file->values;
@@ -178,7 +175,7 @@ struct authfiles *authfiles_new(struct loop *loop, const char *root)
 	f->loop = loop;
 	f->root = root && *root ? mem_dup(root) : NULL;
 	holders_init(&f->holders, on_unheld, f);
-	loop_timer_init(&f->look, loop, on_look, f);
+	loop_timer_init(&f->check, loop, on_check, f);
 	return f;
 }
 
@@ -187,7 +184,7 @@ void authfiles_free(struct authfiles *f)
 	if (!f)
 		return;
 	holders_done(&f->holders);
-	loop_timer_done(&f->look);
+	loop_timer_done(&f->check);
 	free(f->root);
 	free(f);
 }

@@ -4,9 +4,9 @@
 
 /*
  * The files that ClusterTriggerAuthentications name (filePath), below one folder: each a JSON
- * object of strings. Checked every 10 s while in use, and read again when changed; a file caught
- * half written keeps its previous content for one check. Held as in cache/auth/holders. Contents
- * are wiped when freed and never in an error.
+ * object of strings. Checked every 10 s while in use, and read again when changed; a partly written
+ * file keeps its previous content for one check. Held as in cache/auth/holders. Contents are wiped
+ * when freed and never in an error.
  */
 
 #include "base/err.h"
@@ -17,10 +17,10 @@
 struct authfiles;
 
 #define AUTHFILES_BYTES_MAX (1 << 20)
-#define AUTHFILES_LOOK_MS   10000
+#define AUTHFILES_CHECK_MS  10000
 #define AUTHFILES_NONE      "no files are read: --filepath-auth-root-path is not set"
 
-struct authfiles *authfiles_new(struct loop *loop, const char *root /* NULL or "": no file may be read */);
+struct authfiles *authfiles_new(struct loop *loop, const char *root /* NULL or "": no files are read */);
 void authfiles_free(struct authfiles *f);
 void authfiles_listen(struct authfiles *f, object_fn fn, void *arg); /* one */
 

@@ -29,7 +29,7 @@ void fetched_failed(struct fetched *f, const struct err *err, const char *who, c
 	log_warn(who, "%s%s%s", err->msg, f->text ? "; " : "", f->text ? stays : "");
 	err_keep(&f->err, err);
 	if (!f->text)
-		holders_tell(&f->held);
+		holders_notify(&f->held);
 }
 
 void fetched_take(struct fetched *f, const char *text, int64_t again_in_ms)
@@ -41,7 +41,7 @@ void fetched_take(struct fetched *f, const char *text, int64_t again_in_ms)
 		return;
 	mem_free_secret(f->text);
 	f->text = mem_dup(text);
-	holders_tell(&f->held);
+	holders_notify(&f->held);
 }
 
 bool fetched_get(struct fetched *f, struct object *owner, const char **text, struct err *err)

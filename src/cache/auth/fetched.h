@@ -3,9 +3,9 @@
 #define CACHE_AUTH_FETCHED_H
 
 /*
- * A secret text that is fetched from a server repeatedly: a ServiceAccount token, a value of Vault.
- * The module that embeds it sends the requests and reports the results; an old text stays in use
- * while fetching fails.
+ * A secret text that is fetched from a server repeatedly: a ServiceAccount token, a value of Vault
+ * or a secret manager. The module that embeds it sends the requests and reports the results; while
+ * fetching fails the old text stays in use.
  */
 
 #include <stdbool.h>
@@ -24,10 +24,10 @@ struct fetched { /* first member of the thing, like struct held */
 };
 
 void fetched_done(struct fetched *f);
-void fetched_again(struct fetched *f); /* schedules a retry with back-off, and tells nothing */
+void fetched_again(struct fetched *f); /* schedules a retry with back-off, without an error */
 /*
- * Schedules a retry with back-off. A new error is logged under `who`, with what `stays` in use if
- * there is a text.
+ * Schedules a retry with back-off. A new error is logged under `who`, followed by `stays` if there
+ * is a text.
  */
 void fetched_failed(struct fetched *f, const struct err *err, const char *who, const char *stays);
 void fetched_take(struct fetched *f, const char *text, int64_t again_in_ms);

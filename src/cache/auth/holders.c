@@ -46,21 +46,21 @@ void holders_add(struct holders *h, struct held *thing, const char *key)
 		HASH_ADD_KEYPTR(hh, h->things, thing->key, strlen(thing->key), thing);
 }
 
-/* The number of the last holders_tell_begin, over all kinds. */
+/* The number of the last holders_notify_begin, over all kinds. */
 static uint64_t telling;
 
-void holders_tell_begin(struct holders *h)
+void holders_notify_begin(struct holders *h)
 {
 	telling++;
 	h->together = true;
 }
 
-void holders_tell_end(struct holders *h)
+void holders_notify_end(struct holders *h)
 {
 	h->together = false;
 }
 
-void holders_tell(const struct held *thing)
+void holders_notify(const struct held *thing)
 {
 	const struct holders *h = thing->holders;
 	struct hold *hold;
@@ -78,7 +78,7 @@ void holders_tell(const struct held *thing)
 	}
 }
 
-/* Nobody holds it. */
+/* Frees a thing without holders. */
 static void thing_drop(struct held *thing)
 {
 	struct holders *h = thing->holders;

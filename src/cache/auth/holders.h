@@ -20,7 +20,7 @@ struct held { /* first member of the thing, which its module allocates and frees
 	struct holders *holders;
 	char *key; /* owned; NULL: looked up by its module in another way */
 	struct hold *holds;
-	struct hold *latest; /* taken last: one round asks for the same thing once for each trigger; NULL */
+	struct hold *latest; /* the last taken: a round asks for the same thing once for each trigger; NULL */
 	UT_hash_handle hh;
 };
 
@@ -31,7 +31,7 @@ struct holders {
 	/* called with OBJECT_NEEDS for holders of a changed thing; NULL */
 	object_fn fn;
 	void *arg, *fn_arg;
-	bool together; /* between holders_tell_begin and _end */
+	bool together; /* between holders_notify_begin and _end */
 };
 
 void holders_init(struct holders *h, void (*on_unheld)(void *arg, struct held *thing), void *arg);
@@ -43,13 +43,13 @@ struct held *holders_find(const struct holders *h, const char *key); /* NULL */
 void holders_add(struct holders *h, struct held *thing, const char *key);
 void holders_drop(struct held *thing); /* frees it, held or not */
 /* Notifies every holder once. */
-void holders_tell(const struct held *thing);
+void holders_notify(const struct held *thing);
 /*
- * The same for several things that have changed together, as the keys of one Secret: who holds many
- * of them is told once. Between begin and end holders_tell skips who was told.
+ * For several things that changed together, such as the keys of one Secret: between begin and end
+ * holders_notify skips holders that it has notified already.
  */
-void holders_tell_begin(struct holders *h);
-void holders_tell_end(struct holders *h);
+void holders_notify_begin(struct holders *h);
+void holders_notify_end(struct holders *h);
 
 /* ---- An object's round, over the things of all kinds ---- */
 
@@ -57,7 +57,7 @@ void holdings_begin(struct object *o);
 void holdings_take(struct object *o, struct held *thing); /* between begin and end */
 bool holdings_has(const struct object *o, const struct held *thing);
 void holdings_end(struct object *o);
-/* Each thing of this kind that the object holds; fn neither takes nor releases any. */
+/* Calls fn for each thing of this kind that the object holds; fn must not take or release any. */
 void holdings_each(const struct object *o, const struct holders *kind, void (*fn)(void *arg, struct held *thing),
 	void *arg);
 void holdings_release(struct object *o); /* releases everything it holds */

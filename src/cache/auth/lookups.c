@@ -11,13 +11,13 @@
 #include "cache/auth/satokens.h"
 #include "cache/auth/vaultvalues.h"
 
-#define OWN_SERVICE_ACCOUNT "kscaled" /* as `kscaled manifests` has it */
+#define OWN_SERVICE_ACCOUNT "kscaled" /* as in `kscaled manifests` */
 
 /* A referenced TriggerAuthentication, existing or not, as its owners know it. */
 struct referred {
 	struct held held; /* key as the store's: "shop/redis", "/redis" */
 	bool present;
-	int64_t generation; /* its status also changes, which does not concern them */
+	int64_t generation; /* changes of status do not matter here */
 	char *uid;          /* NULL */
 };
 
@@ -34,13 +34,13 @@ struct lookups {
 	char *aws_region, *aws_secrets_url; /* NULL: none */
 	char *azure_trusted, *aws_trusted, *vault_token, *vault_trusted, *vault_jwt_file, *vault_jwt_audience,
 		*vault_credential_dir; /* NULL: none */
-	struct object *owner;          /* of the round under way; NULL */
+	struct object *owner;          /* of the current round; NULL */
 };
 
-/* ---- Something changed ---- */
+/* ---- Changes ---- */
 
 /* Updates what its owners see; true when it differs. */
-static bool note(struct referred *r, const struct triggerauth *t)
+static bool update(struct referred *r, const struct triggerauth *t)
 {
 	const char *uid = t ? t->meta.uid : "";
 	bool changed = r->present != (t != NULL) ||
@@ -55,9 +55,9 @@ static bool note(struct referred *r, const struct triggerauth *t)
 	return changed;
 }
 
-void lookups_doubt(struct lookups *l, const struct object *o)
+void lookups_reread(struct lookups *l, const struct object *o)
 {
-	managervalues_doubt(l->managers, o);
+	managervalues_reread(l->managers, o);
 }
 
 void lookups_follow(struct lookups *l, const char *triggerauth)
@@ -69,16 +69,16 @@ void lookups_follow(struct lookups *l, const char *triggerauth)
 
 		held = holders_find(&l->triggerauths, triggerauth);
 		if (held &&
-			note((struct referred *)held,
+			update((struct referred *)held,
 				store_triggerauth(l->store, !*namespace_, namespace_,
 					triggerauth + strlen(namespace_) + 1)))
-			holders_tell(held);
+			holders_notify(held);
 		return;
 	}
-	/* Pending ones may turn out not to exist. */
+	/* Those not read yet may turn out not to exist. */
 	HASH_ITER (hh, l->triggerauths.things, held, next)
 		if (!((struct referred *)held)->present)
-			holders_tell(held);
+			holders_notify(held);
 }
 
 static void on_unheld(void *arg, struct held *held)
@@ -90,7 +90,7 @@ static void on_unheld(void *arg, struct held *held)
 	free(r);
 }
 
-/* ---- What cache/auth asks ---- */
+/* ---- Look-ups ---- */
 
 static enum reference_state find_triggerauth(void *arg, bool cluster, const char *namespace_, const char *name,
 	const struct triggerauth **out, struct err *err)
@@ -107,7 +107,7 @@ static enum reference_state find_triggerauth(void *arg, bool cluster, const char
 		r = mem_zalloc(sizeof(*r));
 		holders_add(&l->triggerauths, &r->held, key);
 	}
-	note(r, *out);
+	update(r, *out);
 	holdings_take(l->owner, &r->held);
 	if (*out)
 		return REFERENCE_FOUND;
@@ -188,7 +188,7 @@ static enum reference_state login_by_jwt(struct lookups *l, const struct trigger
 		return satokens_get(l->tokens, l->owner, namespace_, v->service_account_name, NULL, &source->login.jwt,
 			err);
 	}
-	if (auth_vault_is_usual_file(v))
+	if (auth_vault_is_default_file(v))
 		return login_as_itself(l, source, whose, err);
 	source->jwt_file = v->service_account_file;
 	source->jwt_root = l->vault_credential_dir;
@@ -242,7 +242,7 @@ void lookups_end(struct lookups *l)
 	l->owner = NULL;
 }
 
-/* ---- The house around it ---- */
+/* ---- Life ---- */
 
 static char *given_copy(const char *text)
 {

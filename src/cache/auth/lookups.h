@@ -4,10 +4,9 @@
 
 /*
  * The daemon's look-ups for cache/auth: TriggerAuthentications from the store, Secrets and
- * ConfigMaps from cache/auth/references, files, values of Vault and of secret managers, and tokens
- * from their modules. An
- * object looks up in rounds, each within one turn of the loop (cache/auth/holders), and is notified
- * when something it holds changes. Owns the modules of files, Vault's values, managers'
+ * ConfigMaps from cache/auth/references, and files, tokens, and values of Vault and secret managers
+ * from their modules. An object looks up in rounds, each within one turn of the loop
+ * (cache/auth/holders), and is notified when something it holds changes. Owns the modules of files,
  * values and tokens; borrows the rest.
  */
 
@@ -49,8 +48,8 @@ struct lookups_config { /* copied */
 	/* borrowed, outlive it; for secret managers */
 	struct webclient *web;
 	struct webtoken_store *tokens;
-	int64_t metered_ms;                       /* between two readings of a secret that sources refuse */
-	const char *aws_region, *aws_secrets_url; /* as struct auth_lookup has them; NULL, "": none */
+	int64_t metered_ms;                       /* minimum time between two reads of a secret that sources refuse */
+	const char *aws_region, *aws_secrets_url; /* as in struct auth_lookup; NULL, "": none */
 };
 
 /* All are borrowed and outlive it. */
@@ -60,9 +59,9 @@ void lookups_free(struct lookups *l);
 /* one listener, called with OBJECT_NEEDS; it only queues work and begins no round */
 void lookups_listen(struct lookups *l, object_fn fn, void *arg);
 /*
- * A source has refused the credentials of an object: what may have been rotated is read again soon.
+ * A source has refused the credentials of an object: reads again soon what may have been rotated.
  */
-void lookups_doubt(struct lookups *l, const struct object *o);
+void lookups_reread(struct lookups *l, const struct object *o);
 /* Handles on_triggerauth of struct store_events. */
 void lookups_follow(struct lookups *l, const char *triggerauth);
 

@@ -12,26 +12,26 @@
 #include "net/http/httpurl.h"
 #include "net/web/webauth.h"
 
-#define READ_DEADLINE_MS   10000
-#define READ_AGAIN_MS      60000
-#define PINNED_AGAIN_MS    (60 * READ_AGAIN_MS)
-#define LEFT_ALONE_MOST_MS (10 * 60000)      /* for so long at most, when it asks for that */
-#define ANSWER_MAX         ((size_t)1 << 19) /* secrets have 64 KiB at most, before JSON */
+#define READ_DEADLINE_MS    10000
+#define READ_AGAIN_MS       60000
+#define PINNED_AGAIN_MS     (60 * READ_AGAIN_MS)
+#define RETRY_AFTER_MOST_MS (10 * 60000)      /* limit of Retry-After */
+#define ANSWER_MAX          ((size_t)1 << 19) /* secrets have at most 64 KiB, before JSON */
 
 struct managed {
 	struct fetched fetched; /* its text is the whole secret */
 	struct managervalues *owner;
-	struct managervalues_source source; /* with texts and a reference of its own; its member is unused */
-	struct strmap members;              /* those of the text that were asked for, secret */
-	json_t *parsed;                     /* the text, owned until the end of the turn; NULL: not yet, or no JSON */
+	struct managervalues_source source; /* owns its texts and a reference; its member is unused */
+	struct strmap members;              /* the requested members of the text, secret */
+	json_t *parsed; /* the text as JSON, owned until the end of the turn; NULL: not parsed, or no JSON */
 	bool is_parsed;
-	struct loop_task forget; /* parsed */
-	struct webauth auth;     /* the reading, while there is one */
+	struct loop_task forget; /* frees parsed */
+	struct webauth auth;     /* while reading */
 	bool reading;
-	char *got;             /* owned, secret: what it has brought; NULL */
-	int64_t left_alone_ms; /* that its manager asked for */
-	int64_t read_ms;       /* loop clock: when it was read */
-	bool doubted;          /* since then: it is read again soon */
+	char *got;              /* owned, secret: the value just read; NULL */
+	int64_t retry_after_ms; /* from the manager */
+	int64_t read_ms;        /* loop clock: of the last read */
+	bool reread_due;        /* refused since then: read again soon */
 };
 
 struct managervalues {
@@ -44,20 +44,20 @@ struct managervalues {
 
 /* ---- Reading ---- */
 
-/* Errors of the transport begin with the server. */
+/* Transport errors name the server already. */
 static void failed(struct managed *v, struct err err)
 {
-	char place[256];
+	char origin[256];
 
 	if (text_begins(err.msg, "http"))
 		err_wrap(&err, "%s", v->source.manager->label);
 	else
 		err_wrap(&err, "%s %s", v->source.manager->label,
-			httpurl_origin(v->source.secret.place, place, sizeof(place)));
+			httpurl_origin(v->source.secret.endpoint, origin, sizeof(origin)));
 	fetched_failed(&v->fetched, &err, "secrets", "the value read before stays in use");
-	if (v->left_alone_ms > 0)
+	if (v->retry_after_ms > 0)
 		loop_timer_set(&v->fetched.again,
-			v->left_alone_ms < LEFT_ALONE_MOST_MS ? v->left_alone_ms : LEFT_ALONE_MOST_MS);
+			v->retry_after_ms < RETRY_AFTER_MOST_MS ? v->retry_after_ms : RETRY_AFTER_MOST_MS);
 }
 
 static void forget_parsed(void *arg)
@@ -73,14 +73,14 @@ static void take(struct managed *v, const char *text)
 {
 	forget_parsed(v);
 	v->read_ms = loop_now_ms(v->owner->loop);
-	v->doubted = false;
+	v->reread_due = false;
 	if (v->fetched.text && strcmp(v->fetched.text, text) != 0)
 		strmap_done_secret(&v->members);
 	fetched_take(&v->fetched, text,
 		v->source.manager->is_pinned(&v->source.secret) ? PINNED_AGAIN_MS : READ_AGAIN_MS);
 }
 
-/* No parameter may be empty, so it is no value to change to. */
+/* An empty value counts as an error, as parameters must not be empty. */
 static int check_value(const struct managed *v, const char *text, struct err *err)
 {
 	return text[strspn(text, " \t\n\v\f\r")]
@@ -113,7 +113,7 @@ static enum exchange_verdict on_read(void *arg, const struct webresponse *respon
 	if (secretmanager_read(v->source.manager, &v->source.secret, response, &v->got, err) == 0 &&
 		check_value(v, v->got, err) == 0)
 		return EXCHANGE_DONE;
-	v->left_alone_ms = response->retry_after_ms;
+	v->retry_after_ms = response->retry_after_ms;
 	return EXCHANGE_FAILED;
 }
 
@@ -140,7 +140,7 @@ static void on_again(void *arg)
 	if (v->reading)
 		return;
 	v->reading = true;
-	v->left_alone_ms = 0;
+	v->retry_after_ms = 0;
 	v->auth = (struct webauth){
 		.exchange = { .loop = v->owner->loop,
 			.client = v->owner->web,
@@ -159,7 +159,7 @@ static void on_again(void *arg)
 /* The texts that identify the secret at its manager. */
 static void list_texts(struct managervalues_source *s, const char **texts[TEXTS])
 {
-	const char **const all[TEXTS] = { &s->secret.place, &s->secret.project, &s->secret.name, &s->secret.version,
+	const char **const all[TEXTS] = { &s->secret.endpoint, &s->secret.project, &s->secret.name, &s->secret.version,
 		&s->secret.stage };
 
 	memcpy(texts, all, sizeof(all));
@@ -216,7 +216,7 @@ static struct managed *managed_new(struct managervalues *owner, const struct man
 	return v;
 }
 
-/* A text of many members is parsed once in a turn, however many of them are wanted, or missing. */
+/* Parses the text once per turn, however many members are wanted or missing. */
 static const json_t *parsed(struct managed *v)
 {
 	if (!v->is_parsed) {
@@ -227,7 +227,7 @@ static const json_t *parsed(struct managed *v)
 	return v->parsed;
 }
 
-/* Each is taken out of the text once. */
+/* Extracts each member once. */
 static enum reference_state get_member(struct managed *v, const char *member, const char **value, struct err *err)
 {
 	char *text = NULL;
@@ -267,23 +267,23 @@ enum reference_state managervalues_get(struct managervalues *owner, struct objec
 	return v->fetched.err->kind == ERR_DENIED ? REFERENCE_DENIED : REFERENCE_MISSING;
 }
 
-/* What failed is retried anyway, and a version's value stays. */
-static void doubt(void *arg, struct held *held)
+/* Failed reads are retried anyway, and a fixed version does not change. */
+static void reread(void *arg, struct held *held)
 {
 	struct managed *v = (struct managed *)held;
 	struct managervalues *m = arg;
 	int64_t left_ms = v->read_ms + m->apart_ms - loop_now_ms(m->loop);
 
-	if (v->doubted || !v->fetched.text || v->fetched.err || v->source.manager->is_pinned(&v->source.secret))
+	if (v->reread_due || !v->fetched.text || v->fetched.err || v->source.manager->is_pinned(&v->source.secret))
 		return;
-	v->doubted = true;
+	v->reread_due = true;
 	if (!v->reading)
 		loop_timer_set(&v->fetched.again, left_ms > 0 ? left_ms : 0);
 }
 
-void managervalues_doubt(struct managervalues *m, const struct object *owner)
+void managervalues_reread(struct managervalues *m, const struct object *owner)
 {
-	holdings_each(owner, &m->holders, doubt, m);
+	holdings_each(owner, &m->holders, reread, m);
 }
 
 struct managervalues *managervalues_new(struct loop *loop, struct webclient *web, struct webtoken_store *tokens,

@@ -19,7 +19,7 @@ static struct referenced *object_get(struct references *r, enum keydata_kind kin
 	if (o)
 		return o;
 	o = mem_zalloc(sizeof(*o));
-	o->place = references_watch_place(r, kind, namespace_);
+	o->scope = references_watch_scope(r, kind, namespace_);
 	o->key = mem_printf("%s/%s/%s", keydata_kind_name(kind), namespace_, name);
 	o->name = strrchr(o->key, '/') + 1;
 	HASH_ADD_KEYPTR(hh, r->objects, o->key, strlen(o->key), o);
@@ -29,7 +29,7 @@ static struct referenced *object_get(struct references *r, enum keydata_kind kin
 
 static void object_free(struct referenced *o)
 {
-	struct references *r = o->place->r;
+	struct references *r = o->scope->r;
 
 	HASH_DELETE(hh, r->objects, o);
 	references_object_read_stop(o);
@@ -59,7 +59,7 @@ static struct wanted_key *want(struct references *r, enum keydata_kind kind, con
 	memmove(o->wanted + at + 1, o->wanted + at, (o->wanted_count - at) * sizeof(*o->wanted));
 	o->wanted[at] = w;
 	o->wanted_count++;
-	/* Nothing was kept of it until now. */
+	/* Its value was not kept until now. */
 	w->known = o->state == REFERENCE_MISSING ||
 		(o->state == REFERENCE_FOUND && references_object_wants_all(o) && o->wanted[0]->known);
 	if (!w->known && o->state != REFERENCE_UNREAD) {
@@ -69,7 +69,7 @@ static struct wanted_key *want(struct references *r, enum keydata_kind kind, con
 	return w;
 }
 
-/* Drops values that nobody needs. */
+/* Drops values that are no longer wanted. */
 static void trim(struct referenced *o)
 {
 	for (size_t i = o->data.count; i-- > 0;)
@@ -131,7 +131,7 @@ static bool is_possible(enum keydata_kind kind, const char *namespace_, const ch
 	return false;
 }
 
-/* NULL: *err is the reason of the refusal. */
+/* NULL: refused; *err says why. */
 static struct wanted_key *ask_for(struct references *r, struct object *owner, enum keydata_kind kind,
 	const char *namespace_, const char *name, const char *key, struct err *err)
 {
@@ -156,7 +156,7 @@ static struct wanted_key *ask_for(struct references *r, struct object *owner, en
 static enum reference_state answer_missing(const struct wanted_key *w, struct err *err)
 {
 	const struct referenced *o = w->object;
-	const char *why = strmap_get(&o->unreadable, w->key), *called = keydata_key_called(o->place->kind);
+	const char *why = strmap_get(&o->unreadable, w->key), *called = keydata_key_called(o->scope->kind);
 
 	if (o->state == REFERENCE_FOUND && why)
 		err_set(err, ERR_INVALID, REFERENCES_OBJECT_FMT ": %s \"%s\" %s", REFERENCES_OBJECT_ARGS(o), called,
@@ -175,14 +175,14 @@ static enum reference_state answer_missing(const struct wanted_key *w, struct er
 static enum reference_state answer_waiting(const struct wanted_key *w, struct err *err)
 {
 	const struct referenced *o = w->object;
-	const struct reference_watch *view = o->own ? o->own : o->place->whole;
+	const struct reference_watch *view = o->own ? o->own : o->scope->whole;
 	const struct err *trouble = o->trouble ? o->trouble : view->informer.trouble;
 
 	if (informer_is_denied(trouble) && (o->trouble || view->only)) {
 		err_set(err, ERR_DENIED,
 			REFERENCES_OBJECT_FMT
 			" may not be read: grant get, list and watch on %s \"%s\" in namespace %s: %s",
-			REFERENCES_OBJECT_ARGS(o), keydata_plural(o->place->kind), o->name, o->place->namespace_,
+			REFERENCES_OBJECT_ARGS(o), keydata_plural(o->scope->kind), o->name, o->scope->namespace_,
 			trouble->msg);
 		return REFERENCE_DENIED;
 	}
@@ -228,7 +228,7 @@ enum reference_state references_all(struct references *r, struct object *owner, 
 	return answer(w, *data != NULL, err);
 }
 
-/* ---- In and out ---- */
+/* ---- Life ---- */
 
 struct references *references_new(struct kube *kube)
 {

@@ -3,14 +3,14 @@
 #define CACHE_AUTH_REFERENCES_H
 
 /*
- * The Secrets and ConfigMaps that objects refer to, and the ServiceAccounts whose annotations they
- * need (their keys, here), watched by name: one watch per name while a namespace has at most 8
- * referenced names of the kind, above that one watch of the kind in that namespace. Only referenced
- * names and keys are kept, others are dropped while parsing. A thousand objects that refer to one
- * Secret cost one watch and one value.
+ * The Secrets and ConfigMaps that objects refer to, and the annotations (as keys) of
+ * ServiceAccounts, watched by name: one watch per name while a namespace has at most 8 referenced
+ * names of the kind, above that one watch of the kind in that namespace. Only referenced names and
+ * keys are kept, others are dropped while parsing. A thousand objects that refer to one Secret cost
+ * one watch and one value.
  *
- * A request starts the watch; what an object did not request again by the end of its round it
- * releases (cache/auth/holders).
+ * A request starts the watch; what an object did not request again by the end of its round is
+ * released (cache/auth/holders).
  */
 
 #include <stdbool.h>
@@ -30,7 +30,7 @@ struct references;
 
 enum reference_state {
 	/*
-	 * not known yet, the owner is notified later. *err: ERR_WAITING, or ERR_TEMPORARY with the
+	 * not known yet; the owner is notified later. *err: ERR_WAITING, or ERR_TEMPORARY with the
 	 * reason why it cannot be read
 	 */
 	REFERENCE_UNREAD,

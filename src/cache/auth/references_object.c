@@ -12,7 +12,7 @@
 
 #define READ_FAILURES_TOLD 3 /* consecutive; fewer are not reported */
 
-/* ---- Where it is ---- */
+/* ---- Names and paths ---- */
 
 struct referenced *references_object_find(const struct references *r, enum keydata_kind kind, const char *namespace_,
 	const char *name)
@@ -24,25 +24,25 @@ struct referenced *references_object_find(const struct references *r, enum keyda
 	return o;
 }
 
-char *references_object_collection(const struct reference_place *place)
+char *references_object_collection(const struct reference_scope *scope)
 {
-	return mem_printf("/api/v1/namespaces/%s/%s", place->namespace_, keydata_plural(place->kind));
+	return mem_printf("/api/v1/namespaces/%s/%s", scope->namespace_, keydata_plural(scope->kind));
 }
 
-/* ---- Telling ---- */
+/* ---- Notifying ---- */
 
-void references_object_tell_waiting(struct referenced *o)
+void references_object_notify_waiting(struct referenced *o)
 {
-	struct holders *h = &o->place->r->holders;
+	struct holders *h = &o->scope->r->holders;
 
-	holders_tell_begin(h);
+	holders_notify_begin(h);
 	for (size_t i = 0; i < o->wanted_count; i++)
 		if (!o->wanted[i]->known)
-			holders_tell(&o->wanted[i]->held);
-	holders_tell_end(h);
+			holders_notify(&o->wanted[i]->held);
+	holders_notify_end(h);
 }
 
-/* ---- Which keys ---- */
+/* ---- Keys ---- */
 
 size_t references_object_key_at(const struct referenced *o, const char *key, bool *found)
 {
@@ -78,7 +78,7 @@ bool references_object_wants(void *arg, const char *key)
 	return found;
 }
 
-/* ---- Taking in ---- */
+/* ---- Receiving a state ---- */
 
 /* Cancels a GET: its answer is no longer needed. */
 void references_object_read_stop(struct referenced *o)
@@ -94,34 +94,34 @@ void references_object_forget(struct referenced *o)
 	strmap_done(&o->unreadable);
 }
 
-/* The object's state is known: reports what is marked `news`. */
+/* The object's state is known: notifies the holders of keys marked `changed`. */
 static void settle(struct referenced *o, enum reference_state state)
 {
-	struct holders *h = &o->place->r->holders;
+	struct holders *h = &o->scope->r->holders;
 
 	o->state = state;
 	o->incomplete = false;
 	references_object_read_stop(o);
 	for (size_t i = 0; i < o->wanted_count; i++)
 		o->wanted[i]->known = true;
-	holders_tell_begin(h);
+	holders_notify_begin(h);
 	for (size_t i = 0; i < o->wanted_count; i++)
-		if (o->wanted[i]->news)
-			holders_tell(&o->wanted[i]->held);
-	holders_tell_end(h);
+		if (o->wanted[i]->changed)
+			holders_notify(&o->wanted[i]->held);
+	holders_notify_end(h);
 }
 
 /* Keeps its version: an older list may still contain it. */
 void references_object_gone(struct referenced *o, const struct reference_watch *from)
 {
 	for (size_t i = 0; i < o->wanted_count; i++)
-		o->wanted[i]->news = o->state != REFERENCE_MISSING;
+		o->wanted[i]->changed = o->state != REFERENCE_MISSING;
 	references_object_forget(o);
 	o->source = from;
 	settle(o, REFERENCE_MISSING);
 }
 
-static bool is_news(const struct wanted_key *w, const struct strmap *data, const struct strmap *unreadable)
+static bool is_changed(const struct wanted_key *w, const struct strmap *data, const struct strmap *unreadable)
 {
 	const struct referenced *o = w->object;
 
@@ -142,7 +142,7 @@ static void set_trouble(struct referenced *o, const struct err *err, enum log_le
 		return;
 	log_line(level, subject, "%s: %s", what, err->msg);
 	err_keep(&o->trouble, err);
-	references_object_tell_waiting(o);
+	references_object_notify_waiting(o);
 }
 
 /*
@@ -165,19 +165,19 @@ void references_object_take(struct referenced *o, const struct reference_watch *
 	struct err err = { 0 };
 
 	if (is_outdated(o, from, version)) {
-		/* From now on this watch is its source. */
+		/* This watch is its source from now on. */
 		if (from && text_equal(version, o->version))
 			o->source = from;
 		return;
 	}
-	if (keydata_decode(o->place->kind, json, references_object_wants, o, &data, &unreadable, &err) < 0) {
+	if (keydata_decode(o->scope->kind, json, references_object_wants, o, &data, &unreadable, &err) < 0) {
 		strmap_done_secret(&data);
 		strmap_done(&unreadable);
-		set_trouble(o, &err, LOG_LEVEL_ERROR, "does not decode and is left alone");
+		set_trouble(o, &err, LOG_LEVEL_ERROR, "cannot be decoded and is ignored");
 		return;
 	}
 	for (size_t i = 0; i < o->wanted_count; i++)
-		o->wanted[i]->news = is_news(o->wanted[i], &data, &unreadable);
+		o->wanted[i]->changed = is_changed(o->wanted[i], &data, &unreadable);
 	references_object_forget(o);
 	o->data = data;
 	o->unreadable = unreadable;
@@ -199,14 +199,14 @@ static void on_read(void *arg, const json_t *json, const struct err *err, unsign
 			set_trouble(o, err, LOG_LEVEL_WARN, "cannot be read");
 		return;
 	}
-	/* A running list may have passed it already. */
-	if (o->place->whole)
-		o->seen = o->place->whole->informer.list;
+	/* A list in progress may have passed it already. */
+	if (o->scope->whole)
+		o->seen = o->scope->whole->informer.list;
 	if (err)
 		references_object_gone(o, NULL);
 	else
 		references_object_take(o, NULL, json);
-	/* It is older than what is known, or does not decode. */
+	/* The answer is outdated or cannot be decoded. */
 	if (o->incomplete || o->state == REFERENCE_UNREAD) {
 		refetch_refuse(o->read);
 		return;
@@ -217,11 +217,11 @@ static void on_read(void *arg, const json_t *json, const struct err *err, unsign
 
 void references_object_read(struct referenced *o)
 {
-	MEM_AUTO char *collection = references_object_collection(o->place);
+	MEM_AUTO char *collection = references_object_collection(o->scope);
 	MEM_AUTO char *path = mem_printf("%s/%s", collection, o->name);
 
 	if (o->read)
 		return;
-	o->read = refetch_new(o->place->r->kube, path, on_read, o);
+	o->read = refetch_new(o->scope->r->kube, path, on_read, o);
 	refetch_now(o->read);
 }

@@ -10,18 +10,18 @@
 #include "base/mem.h"
 
 /*
- * A place is watched by one watch per name, or by one whole watch. When its ninth object is
- * referenced, the whole watch starts, and those by name stop once it is synced, so that nothing is
- * missed in between. It stays until nothing in the place is referenced: a namespace that had so
- * many objects is likely to have them again, one watch is cheaper than several, and switching back
- * would cost another list.
+ * A scope has one watch per name, or one for all of it. When its ninth object is referenced, the
+ * scope's watch starts, and those by name stop once it is synced, so that nothing is missed in
+ * between. It stays until no object of the scope is referenced: a namespace that had so many
+ * objects is likely to have them again, one watch is cheaper than several, and switching back would
+ * cost another list.
  *
- * Where the whole watch is denied (permissions on single names), watches by name are used for any
- * number of objects, and the whole watch is tried again periodically.
+ * If the scope's watch is denied (permissions on single names), watches by name are used for any
+ * number of objects, and the scope's watch is tried again periodically.
  */
 #define WHOLE_AGAIN_MS   600000
-#define WHOLE_GIVE_UP_MS 30000 /* an API server that has just started may not know our permissions yet */
-#define WHOLE_PAGE       20    /* of objects that may have 1 MiB each */
+#define WHOLE_GIVE_UP_MS 30000 /* an API server that has just started may not know our permissions */
+#define WHOLE_PAGE       20    /* objects per page, of up to 1 MiB each */
 
 static void on_object(void *arg, const json_t *json);
 static void on_deleted(void *arg, const json_t *json);
@@ -35,12 +35,12 @@ static const struct informer_events events = {
 	.on_trouble = on_trouble,
 };
 
-/* ---- Views ---- */
+/* ---- Watches ---- */
 
-static struct reference_watch *view_new(struct reference_place *place, struct referenced *only)
+static struct reference_watch *view_new(struct reference_scope *scope, struct referenced *only)
 {
 	struct reference_watch *view = mem_zalloc(sizeof(*view));
-	MEM_AUTO char *path = references_object_collection(place);
+	MEM_AUTO char *path = references_object_collection(scope);
 	struct informer_config config = {
 		.path = path,
 		.name = only ? only->name : NULL,
@@ -49,17 +49,17 @@ static struct reference_watch *view_new(struct reference_place *place, struct re
 		.quiet = true,
 	};
 
-	view->place = place;
+	view->scope = scope;
 	view->only = only;
 	view->subject = only ? mem_printf(REFERENCES_OBJECT_FMT, REFERENCES_OBJECT_ARGS(only))
-			     : mem_printf("%ss of namespace %s", keydata_kind_name(place->kind), place->namespace_);
+			     : mem_printf("%ss of namespace %s", keydata_kind_name(scope->kind), scope->namespace_);
 	config.subject = view->subject;
-	informer_start(&view->informer, place->r->kube, &config, &events, view);
-	place->r->watches++;
+	informer_start(&view->informer, scope->r->kube, &config, &events, view);
+	scope->r->watches++;
 	return view;
 }
 
-/* Its objects are kept, without a source until another watch delivers them. */
+/* Keeps its objects, without a source until another watch delivers them. */
 static void view_end(struct reference_watch **slot)
 {
 	struct reference_watch *view = *slot;
@@ -71,26 +71,26 @@ static void view_end(struct reference_watch **slot)
 	if (view->only && view->only->source == view)
 		view->only->source = NULL;
 	if (!view->only)
-		DL_FOREACH (view->place->objects, o)
+		DL_FOREACH (view->scope->objects, o)
 			if (o->source == view)
 				o->source = NULL;
-	view->place->r->watches--;
-	view->place->r->down -= view->down;
+	view->scope->r->watches--;
+	view->scope->r->down -= view->down;
 	informer_stop(&view->informer);
 	free(view->subject);
 	free(view);
 }
 
-/* ---- What a view brings ---- */
+/* ---- Events ---- */
 
 /* The referenced object of this JSON, or NULL: all others are dropped here. */
 static struct referenced *object_of(const struct reference_watch *view, const json_t *json)
 {
-	const struct reference_place *place = view->place;
+	const struct reference_scope *scope = view->scope;
 
 	if (view->only)
 		return view->only;
-	return references_object_find(place->r, place->kind, place->namespace_,
+	return references_object_find(scope->r, scope->kind, scope->namespace_,
 		json_str_or_empty(json_object_get(json, "metadata"), "name"));
 }
 
@@ -106,7 +106,7 @@ static void on_object(void *arg, const json_t *json)
 	references_object_take(o, view, json);
 }
 
-/* A complete list lacks it: it is gone, unless its source knows more than this list. */
+/* A complete list lacks the object: it is gone, unless its source is newer than the list. */
 static void not_listed(const struct reference_watch *view, struct referenced *o)
 {
 	if (o->read)
@@ -134,52 +134,52 @@ static void on_deleted(void *arg, const json_t *json)
 static void on_synced(void *arg)
 {
 	const struct reference_watch *view = arg;
-	struct reference_place *place = view->place;
+	struct reference_scope *scope = view->scope;
 	struct referenced *o;
 
-	DL_FOREACH (place->objects, o)
+	DL_FOREACH (scope->objects, o)
 		if (o->seen != view->informer.list)
 			not_listed(view, o);
-	DL_FOREACH (place->objects, o)
+	DL_FOREACH (scope->objects, o)
 		view_end(&o->own);
 }
 
-/* ---- By name, or the whole ---- */
+/* ---- By name, or the whole scope ---- */
 
 static void see_by_name(struct referenced *o)
 {
 	if (!o->own)
-		o->own = view_new(o->place, o);
+		o->own = view_new(o->scope, o);
 }
 
-/* The watch's callback may be running. */
-static void whole_give_up(struct reference_place *place)
+/* May be called from inside the watch's callback. */
+static void whole_give_up(struct reference_scope *scope)
 {
 	struct referenced *o;
 
-	view_end(&place->whole);
-	loop_timer_set(&place->timer, WHOLE_AGAIN_MS);
-	DL_FOREACH (place->objects, o)
+	view_end(&scope->whole);
+	loop_timer_set(&scope->timer, WHOLE_AGAIN_MS);
+	DL_FOREACH (scope->objects, o)
 		see_by_name(o);
 }
 
-static void on_place_timer(void *arg)
+static void on_scope_timer(void *arg)
 {
-	struct reference_place *place = arg;
+	struct reference_scope *scope = arg;
 
-	if (place->whole)
-		whole_give_up(place);
-	else if (place->count > REFERENCES_BY_NAME_MAX)
-		place->whole = view_new(place, NULL);
+	if (scope->whole)
+		whole_give_up(scope);
+	else if (scope->count > REFERENCES_BY_NAME_MAX)
+		scope->whole = view_new(scope, NULL);
 }
 
 /*
- * Logs one line for an unreachable server, however many watches it has; one for each missing
+ * Logs one line for an unreachable server, however many watches there are, and one for each missing
  * permission.
  */
 static void log_trouble(struct reference_watch *view, const struct err *err)
 {
-	struct references *r = view->place->r;
+	struct references *r = view->scope->r;
 	bool down = err && !informer_is_denied(err);
 	size_t before = r->down;
 
@@ -197,70 +197,70 @@ static void log_trouble(struct reference_watch *view, const struct err *err)
 static void on_trouble(void *arg, const struct err *err)
 {
 	struct reference_watch *view = arg;
-	struct reference_place *place = view->place;
+	struct reference_scope *scope = view->scope;
 	bool may_pass = !err || err->kind == ERR_TEMPORARY || (err->kind == ERR_DENIED && !informer_is_denied(err));
 	struct referenced *o;
 
 	log_trouble(view, err);
 	if (view->only) {
-		references_object_tell_waiting(view->only);
+		references_object_notify_waiting(view->only);
 		return;
 	}
-	DL_FOREACH (place->objects, o)
-		references_object_tell_waiting(o);
+	DL_FOREACH (scope->objects, o)
+		references_object_notify_waiting(o);
 	if (may_pass)
-		loop_timer_cancel(&place->timer);
+		loop_timer_cancel(&scope->timer);
 	else if (!view->informer.synced)
-		whole_give_up(place);
-	else if (!loop_timer_pending(&place->timer))
-		loop_timer_set(&place->timer, WHOLE_GIVE_UP_MS);
+		whole_give_up(scope);
+	else if (!loop_timer_pending(&scope->timer))
+		loop_timer_set(&scope->timer, WHOLE_GIVE_UP_MS);
 }
 
-/* ---- Places ---- */
+/* ---- Scopes ---- */
 
-struct reference_place *references_watch_place(struct references *r, enum keydata_kind kind, const char *namespace_)
+struct reference_scope *references_watch_scope(struct references *r, enum keydata_kind kind, const char *namespace_)
 {
 	MEM_AUTO char *key = mem_printf("%s/%s", keydata_kind_name(kind), namespace_);
-	struct reference_place *place;
+	struct reference_scope *scope;
 
-	HASH_FIND_STR(r->places, key, place);
-	if (place)
-		return place;
-	place = mem_zalloc(sizeof(*place));
-	place->r = r;
-	place->key = mem_dup(key);
-	place->kind = kind;
-	place->namespace_ = strchr(place->key, '/') + 1;
-	loop_timer_init(&place->timer, kube_loop(r->kube), on_place_timer, place);
-	HASH_ADD_KEYPTR(hh, r->places, place->key, strlen(place->key), place);
-	return place;
+	HASH_FIND_STR(r->scopes, key, scope);
+	if (scope)
+		return scope;
+	scope = mem_zalloc(sizeof(*scope));
+	scope->r = r;
+	scope->key = mem_dup(key);
+	scope->kind = kind;
+	scope->namespace_ = strchr(scope->key, '/') + 1;
+	loop_timer_init(&scope->timer, kube_loop(r->kube), on_scope_timer, scope);
+	HASH_ADD_KEYPTR(hh, r->scopes, scope->key, strlen(scope->key), scope);
+	return scope;
 }
 
 void references_watch_add(struct referenced *o)
 {
-	struct reference_place *place = o->place;
+	struct reference_scope *scope = o->scope;
 
-	DL_APPEND(place->objects, o);
-	place->count++;
-	if (!place->whole && place->count > REFERENCES_BY_NAME_MAX && !loop_timer_pending(&place->timer))
-		place->whole = view_new(place, NULL);
-	if (!place->whole)
+	DL_APPEND(scope->objects, o);
+	scope->count++;
+	if (!scope->whole && scope->count > REFERENCES_BY_NAME_MAX && !loop_timer_pending(&scope->timer))
+		scope->whole = view_new(scope, NULL);
+	if (!scope->whole)
 		see_by_name(o);
-	else if (place->whole->informer.listing || place->whole->informer.synced)
-		references_object_read(o); /* a running list may have passed it already */
+	else if (scope->whole->informer.listing || scope->whole->informer.synced)
+		references_object_read(o); /* a list in progress may have passed it already */
 }
 
 void references_watch_remove(struct referenced *o)
 {
-	struct reference_place *place = o->place;
+	struct reference_scope *scope = o->scope;
 
 	view_end(&o->own);
-	DL_DELETE(place->objects, o);
-	if (--place->count > 0)
+	DL_DELETE(scope->objects, o);
+	if (--scope->count > 0)
 		return;
-	HASH_DELETE(hh, place->r->places, place);
-	view_end(&place->whole);
-	loop_timer_done(&place->timer);
-	free(place->key);
-	free(place);
+	HASH_DELETE(hh, scope->r->scopes, scope);
+	view_end(&scope->whole);
+	loop_timer_done(&scope->timer);
+	free(scope->key);
+	free(scope);
 }

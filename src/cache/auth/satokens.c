@@ -16,7 +16,7 @@
 #define NAME_MAX_BYTES (3 * 253 + 1)
 
 struct satoken {
-	struct fetched fetched; /* key "shop/worker", with an audience "shop/worker for vault" */
+	struct fetched fetched; /* key: "shop/worker", with an audience "shop/worker for vault" */
 	struct satokens *owner;
 	char *account;  /* "shop/worker" */
 	char *audience; /* NULL */
@@ -31,7 +31,7 @@ struct satokens {
 	struct holders holders;
 };
 
-/* ---- Asking ---- */
+/* ---- Requesting ---- */
 
 /* After 80 % of its lifetime, which the server may have changed. */
 static int64_t renew_in_ms(const struct satoken *t, const char *expires)
@@ -78,7 +78,7 @@ static void ask(void *arg)
 {
 	struct satoken *t = arg;
 	struct buf body = BUF_INIT(BODY_MAX_BYTES);
-	/* A standby needs tokens, too, and the request changes nothing. */
+	/* Sent by a standby, too, which needs tokens; it changes nothing. */
 	struct kube_request request = { .verb = KUBE_REVIEW, .path = t->path, .priority = KUBE_NORMAL };
 
 	buf_printf(&body,
@@ -142,7 +142,7 @@ enum reference_state satokens_get(struct satokens *s, struct object *owner, cons
 		: NULL;
 
 	if (!t) {
-		err_set(err, ERR_MISSING, "\"%.253s\" is no name of a ServiceAccount", service_account);
+		err_set(err, ERR_MISSING, "\"%.253s\" is not a valid ServiceAccount name", service_account);
 		return REFERENCE_MISSING;
 	}
 	if (fetched_get(&t->fetched, owner, token, err))

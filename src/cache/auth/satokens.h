@@ -16,7 +16,7 @@
 
 struct satokens;
 
-struct satokens *satokens_new(struct kube *kube, int64_t life_ms /* expirationSeconds of what is asked for */);
+struct satokens *satokens_new(struct kube *kube, int64_t life_ms /* expirationSeconds of the requests */);
 void satokens_free(struct satokens *s);
 void satokens_listen(struct satokens *s, object_fn fn, void *arg); /* one */
 

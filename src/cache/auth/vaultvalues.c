@@ -21,9 +21,9 @@
 struct value {
 	struct fetched fetched; /* key: fingerprint of the source */
 	struct vaultvalues *owner;
-	struct vaultvalues_source source; /* with texts of its own */
+	struct vaultvalues_source source; /* owns its texts */
 	struct vault_call *call;
-	struct err *file_err; /* owned; what is wrong with the source's file; NULL */
+	struct err *file_err; /* owned; error of the source's file; NULL */
 };
 
 struct vaultvalues {
@@ -71,7 +71,7 @@ static int check_jwt(const char *jwt, const struct vaultvalues_source *source, s
 	int failed = 0;
 
 	if (strncmp(json_str_or_empty(claims, "sub"), wanted, strlen(wanted)) != 0)
-		failed = err_set(err, ERR_INVALID, "is no token of a service account");
+		failed = err_set(err, ERR_INVALID, "is not a token of a service account");
 	else if (source->jwt_audience && !is_for(claims, source->jwt_audience))
 		failed = err_set(err, ERR_INVALID,
 			"is not a token for the audience \"%.100s\" (--vault-jwt-audience) alone",
@@ -120,7 +120,7 @@ static void on_value(void *arg, const char *text, int64_t good_for_ms, const str
 	v->call = NULL;
 	/*
 	 * Not before net/vault allows it: until then it returns the same value, as a lease or
-	 * certificate exists once.
+	 * certificate cannot be read twice.
 	 */
 	if (ms < READ_AGAIN_LEAST_MS)
 		ms = READ_AGAIN_LEAST_MS;
@@ -142,12 +142,11 @@ static void failed_file(struct value *v, const struct err *why)
 	err_keep(&v->file_err, why);
 	if (v->source.jwt_root)
 		err_set(&err, ERR_INVALID,
-			"credential.serviceAccount \"%.200s\" is no usable token below --vault-credential-dir: "
-			"kscaled's "
-			"log says why",
+			"credential.serviceAccount \"%.200s\" below --vault-credential-dir cannot be used: see "
+			"kscaled's log",
 			v->source.jwt_file);
 	else
-		err_set(&err, ERR_INVALID, "--vault-jwt-file holds no usable token: kscaled's log says why");
+		err_set(&err, ERR_INVALID, "--vault-jwt-file cannot be used: see kscaled's log");
 	failed(v, &err);
 }
 

@@ -4,7 +4,7 @@
 
 /*
  * The values that TriggerAuthentications read from Vault, one per (server, login, secret), shared;
- * read again when net/vault says so, or each minute. Owners are notified when the value changes,
+ * read again when net/vault allows it, or each minute. Owners are notified when the value changes,
  * not at each read; if a read fails, the old value stays and the read is retried. Held as in
  * cache/auth/holders. Values and credentials are wiped when freed and never in an error.
  */
@@ -16,15 +16,15 @@
 
 struct vaultvalues;
 
-struct vaultvalues_source { /* borrowed texts, copied */
+struct vaultvalues_source { /* texts are copied */
 	struct vault_server server;
 	struct vault_login login; /* jwt NULL with jwt_file: the file is read each time */
 	/*
-	 * NULL, or the JWT's file. Below the folder jwt_root when an object chose the path;
-	 * jwt_root NULL: kscaled's own, for exactly the audience jwt_audience
+	 * NULL, or the JWT's file: below jwt_root if an object chose the path; if jwt_root is NULL
+	 * kscaled's own, which must have exactly the audience jwt_audience
 	 */
 	const char *jwt_file, *jwt_root, *jwt_audience;
-	const char *jwt_of; /* the owner of the jwt, as the jwt itself is renewed: "shop/worker"; NULL */
+	const char *jwt_of; /* the jwt's ServiceAccount, "shop/worker", as the jwt itself is renewed; NULL */
 	struct vault_secret secret;
 };
 
@@ -40,10 +40,10 @@ enum reference_state vaultvalues_get(struct vaultvalues *v, struct object *owner
 	const struct vaultvalues_source *source, const char **value, struct err *err);
 
 /*
- * Reads a service account token from the source's file: regular, at most 1 MiB, a JWT whose subject
- * is a service account, so that authors of TriggerAuthentications cannot have other files sent to
- * their servers; with the right audience. The caller owns *jwt and wipes it. The message has
- * details of kscaled's machine and is only for the log.
+ * Reads a service account token from the source's file: regular, at most 1 MiB, a JWT with the
+ * right audience whose subject is a service account, so that authors of TriggerAuthentications
+ * cannot have other files sent to their servers. The caller owns *jwt and wipes it. The error has
+ * details of kscaled's machine and is for the log only.
  */
 int vaultvalues_read_jwt(const struct vaultvalues_source *source, char **jwt, struct err *err);
 

@@ -54,7 +54,7 @@ static void tell_wrong(struct described_question *e, bool wrong)
 			e->question->source, e->err->msg);
 	else
 		log_info("descriptions", "%s: it says again which metrics it has", e->question->source);
-	holders_tell(&e->held);
+	holders_notify(&e->held);
 }
 
 static void take(struct described_question *e, const struct description *description)
@@ -80,7 +80,7 @@ static void on_description(void *arg, const struct description *description, con
 		      : loop_backoff_ms(0, AGAIN_MS, AGAIN_MS));
 	if (err) {
 		if (first)
-			holders_tell(&e->held);
+			holders_notify(&e->held);
 		tell_wrong(e, is_wrong(e, before));
 		return;
 	}
@@ -90,7 +90,7 @@ static void on_description(void *arg, const struct description *description, con
 	log_debug("descriptions", "%s: %zu metrics, the first is %s", e->question->source, description->count,
 		description->metrics[0].name);
 	take(e, description);
-	holders_tell(&e->held);
+	holders_notify(&e->held);
 }
 
 static void on_again(void *arg)

@@ -26,8 +26,7 @@ static int check(const char *text, const char *name, struct err *err)
 {
 	return !text || identity_is_token(text)
 		? 0
-		: err_set(err, ERR_INVALID, "%s holds a blank, a line break or another character that no such key has",
-			  name);
+		: err_set(err, ERR_INVALID, "%s contains a blank, a line break or another invalid character", name);
 }
 
 struct identity *awskeys_new(const char *key_id, const char *secret, const char *session_token, struct err *err)

@@ -9,10 +9,10 @@
 #include "net/identity/awssts.h"
 #include "net/identity/identity_parts.h"
 
-#define CONTAINER_PLACE "http://169.254.170.2"
-#define METADATA_PLACE  "http://169.254.169.254"
-#define METADATA_KEYS   "/latest/meta-data/iam/security-credentials/"
-#define ROLE_NAME_MAX   200
+#define CONTAINER_URL "http://169.254.170.2"
+#define METADATA_URL  "http://169.254.169.254"
+#define METADATA_KEYS "/latest/meta-data/iam/security-credentials/"
+#define ROLE_NAME_MAX 200
 
 enum { REGION };
 enum { START, WEB_IDENTITY, CONTAINER, METADATA_TOKEN, METADATA_ROLE, METADATA_END }; /* stages */
@@ -56,25 +56,25 @@ static enum exchange_verdict ask_container(struct identity_exchange *x, const ch
 	mem_free_secret(token);
 	x->stage = CONTAINER;
 	out->own = true;
-	out->url = full ? mem_dup(full) : mem_printf(CONTAINER_PLACE "%s", relative);
+	out->url = full ? mem_dup(full) : mem_printf(CONTAINER_URL "%s", relative);
 	return EXCHANGE_SEND;
 }
 
 static enum exchange_verdict ask_metadata(struct identity_exchange *x, const char *path, struct webrequest *out)
 {
-	const char *place = identity_env(x, "AWS_EC2_METADATA_SERVICE_ENDPOINT");
-	size_t len = strlen(place ? place : METADATA_PLACE);
+	const char *url = identity_env(x, "AWS_EC2_METADATA_SERVICE_ENDPOINT");
+	size_t len = strlen(url ? url : METADATA_URL);
 
-	while (place && len > 0 && place[len - 1] == '/')
+	while (url && len > 0 && url[len - 1] == '/')
 		len--;
 	out->own = true;
-	out->url = mem_printf("%.*s%s", (int)len, place ? place : METADATA_PLACE, path);
+	out->url = mem_printf("%.*s%s", (int)len, url ? url : METADATA_URL, path);
 	if (x->stage == METADATA_TOKEN) {
 		out->method = "PUT";
 		strmap_set(&out->headers, "X-aws-ec2-metadata-token-ttl-seconds", "300");
 	} else {
-		/* the token, and after a line break the role */
-		MEM_AUTO char *token = mem_dupn(x->note, strcspn(x->note, "\n"));
+		/* "token" or "token\nrole" */
+		MEM_AUTO char *token = mem_dupn(x->saved, strcspn(x->saved, "\n"));
 
 		strmap_set(&out->headers, "X-aws-ec2-metadata-token", token);
 	}
@@ -97,8 +97,8 @@ static enum exchange_verdict start(struct identity_exchange *x, struct webreques
 	if (!x->environment->metadata || (disabled && strcasecmp(disabled, "true") == 0)) {
 		err_set(err, ERR_INVALID,
 			"kscaled has no AWS identity of its own: its environment has neither AWS_ACCESS_KEY_ID, nor "
-			"AWS_WEB_IDENTITY_TOKEN_FILE, nor AWS_CONTAINER_CREDENTIALS_FULL_URI, and the machine's is not "
-			"asked for (option cloud-metadata)");
+			"AWS_WEB_IDENTITY_TOKEN_FILE, nor AWS_CONTAINER_CREDENTIALS_FULL_URI, and the option "
+			"cloud-metadata, for the machine's identity, is off");
 		return EXCHANGE_FAILED;
 	}
 	x->stage = METADATA_TOKEN;
@@ -114,11 +114,11 @@ static enum exchange_verdict awsown_next(struct identity_exchange *x, struct web
 		return start(x, out, got, err);
 	if (x->stage == METADATA_ROLE)
 		return ask_metadata(x, METADATA_KEYS, out);
-	path = mem_printf(METADATA_KEYS "%s", strchr(x->note, '\n') + 1);
+	path = mem_printf(METADATA_KEYS "%s", strchr(x->saved, '\n') + 1);
 	return ask_metadata(x, path, out);
 }
 
-/* ---- What comes ---- */
+/* ---- Responses ---- */
 
 static enum exchange_verdict take_line(struct identity_exchange *x, const struct webresponse *answer, struct err *err)
 {
@@ -133,14 +133,14 @@ static enum exchange_verdict take_line(struct identity_exchange *x, const struct
 	line = mem_dupn(answer->body, len);
 	if (!identity_is_token(line) || (x->stage == METADATA_ROLE && (len > ROLE_NAME_MAX || strpbrk(line, "/?#")))) {
 		mem_free_secret(line);
-		err_set(err, ERR_INVALID, "the machine's metadata server: what it says is no %s",
-			x->stage == METADATA_TOKEN ? "token" : "name of a role");
+		err_set(err, ERR_INVALID, "the machine's metadata server: the answer is not a %s",
+			x->stage == METADATA_TOKEN ? "token" : "role name");
 		return EXCHANGE_FAILED;
 	}
-	both = x->stage == METADATA_TOKEN ? mem_dup(line) : mem_printf("%s\n%s", x->note, line);
+	both = x->stage == METADATA_TOKEN ? mem_dup(line) : mem_printf("%s\n%s", x->saved, line);
 	mem_free_secret(line);
-	mem_free_secret(x->note);
-	x->note = both;
+	mem_free_secret(x->saved);
+	x->saved = both;
 	x->stage++;
 	return EXCHANGE_NEXT;
 }

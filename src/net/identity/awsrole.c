@@ -19,11 +19,11 @@ static struct awssts_role role_of(const struct identity_exchange *x)
 		.external_id = identity_text(x->identity, EXTERNAL_ID) };
 }
 
-/* What the first way said is told if the other one fails, too. */
+/* Kept for the error if AssumeRole fails, too. */
 static void keep_failure(struct identity_exchange *x, const struct err *err)
 {
-	free(x->note);
-	x->note = mem_dup(err->msg);
+	free(x->saved);
+	x->saved = mem_dup(err->msg);
 	x->stage = KEYS;
 }
 
@@ -57,7 +57,7 @@ static enum exchange_verdict awsrole_read(struct identity_exchange *x, const str
 {
 	if (awssts_read(answer, x->unix_ms, got, err) == 0)
 		return EXCHANGE_DONE;
-	/* Who has too many requests gets no other one instead. */
+	/* A throttled server gets no second request. */
 	if (x->stage == WEB_IDENTITY && !err->retry_after_ms) {
 		keep_failure(x, err);
 		err_clear(err);
@@ -65,10 +65,10 @@ static enum exchange_verdict awsrole_read(struct identity_exchange *x, const str
 	}
 	err_wrap(err, "%s %.100s", x->stage == WEB_IDENTITY ? "AssumeRoleWithWebIdentity" : "AssumeRole",
 		identity_text(x->identity, ARN));
-	if (x->note) {
+	if (x->saved) {
 		struct err second = *err;
 
-		err_set(err, second.kind, "%.250s (and AssumeRoleWithWebIdentity: %.200s)", second.msg, x->note);
+		err_set(err, second.kind, "%.250s (and AssumeRoleWithWebIdentity: %.200s)", second.msg, x->saved);
 		err->http_status = second.http_status;
 		err->retry_after_ms = second.retry_after_ms;
 	}

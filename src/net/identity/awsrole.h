@@ -3,8 +3,8 @@
 #define NET_IDENTITY_AWSROLE_H
 
 /*
- * A role that kscaled's own AWS identity may assume. One exchange for all who name the same role,
- * external id and region.
+ * A role that kscaled's own AWS identity assumes. Equal role, external id and region share one
+ * exchange.
  */
 
 #include <stdbool.h>
@@ -12,9 +12,8 @@
 #include "net/identity/identity.h"
 
 /*
- * by_token: AssumeRoleWithWebIdentity is tried first, with the token of
- * AWS_WEB_IDENTITY_TOKEN_FILE, if there is one; AssumeRole follows, as it does at once without.
- * external_id: NULL. Returns one reference.
+ * by_token: try AssumeRoleWithWebIdentity first, if AWS_WEB_IDENTITY_TOKEN_FILE is set, then
+ * AssumeRole. external_id: may be NULL. Returns one reference.
  */
 struct identity *awsrole_new(const char *region, const char *arn, const char *external_id, bool by_token);
 

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "base/timestamp.h"
 #include "net/http/httpurl.h"
-#include "net/identity/awsplace.h"
+#include "net/identity/awsregion.h"
 #include "net/identity/awsxml.h"
 #include "net/identity/identity_parts.h"
 #include "net/sign/sigv4.h"
@@ -18,16 +18,16 @@
 #define FORM_MAX    ((size_t)1 << 18)
 #define FORM_TYPE   "application/x-www-form-urlencoded; charset=utf-8"
 #define WORDS_SHOWN 300
-/* For how long it is left alone when it had too many requests, and does not say. */
+/* Pause after throttling without Retry-After. */
 #define THROTTLED_MS 5000
-/* KEDA's. */
+/* KEDA's value. */
 #define SESSION "KEDA"
 
 /* ---- Requests ---- */
 
 static void begin(const char *action, const struct awssts_role *role, struct webrequest *out, struct buf *form)
 {
-	MEM_AUTO char *place = role->endpoint ? mem_dup(role->endpoint) : awsplace_url("sts", role->region);
+	MEM_AUTO char *place = role->endpoint ? mem_dup(role->endpoint) : awsregion_url("sts", role->region);
 
 	place[strlen(place) - (text_begins(place + strlen(place) - 1, "/") ? 1 : 0)] = '\0';
 	out->url = mem_printf("%s/", place);
@@ -91,7 +91,7 @@ int awssts_by_keys(const struct awssts_role *role, const struct credential *keys
 
 /* ---- Answers ---- */
 
-/* Takes the texts. */
+/* Takes ownership of the texts. */
 static int take_keys(char *key_id, char *secret, char *token, const char *end, int64_t unix_ms, struct credential *out,
 	struct err *err)
 {
@@ -108,9 +108,8 @@ static int take_keys(char *key_id, char *secret, char *token, const char *end, i
 	if (sendable && timely)
 		return 0;
 	credential_done(out);
-	return sendable ? err_set(err, ERR_TEMPORARY,
-				  "the keys that came are over already: is the clock of this machine right?")
-			: err_set(err, ERR_INVALID, "the answer has no keys that can be used");
+	return sendable ? err_set(err, ERR_TEMPORARY, "the keys have expired already: check this machine's clock")
+			: err_set(err, ERR_INVALID, "the answer has no usable keys");
 }
 
 static bool is_good(const struct webresponse *answer, struct err *err)
@@ -119,7 +118,7 @@ static bool is_good(const struct webresponse *answer, struct err *err)
 
 	if (answer->status >= 200 && answer->status <= 299)
 		return true;
-	words = answer->status ? awssts_words(answer->body, answer->len) : NULL;
+	words = answer->status ? awssts_error(answer->body, answer->len) : NULL;
 	identity_refused(answer, "no keys", words, err);
 	if (answer->status == 429 || (words && awssts_is_throttled(answer->body, answer->len))) {
 		err->kind = ERR_TEMPORARY;
@@ -185,10 +184,10 @@ static void take_json(const json_t *value, char **code, char **message)
 		*message = member(value, "Message");
 }
 
-/* Both are owned by the caller; NULL: not there. */
+/* The caller owns both; NULL: absent. */
 static void read_error(const char *body, size_t len, char **code, char **message)
 {
-	/* Pairs of code and message, as services differ. */
+	/* Pairs of code and message: services differ. */
 	static const char *const paths[] = { "ErrorResponse/Error/Code", "ErrorResponse/Error/Message",
 		"ErrorResponse/Errors/Error/Code", "ErrorResponse/Errors/Error/Message", "Response/Errors/Error/Code",
 		"Response/Errors/Error/Message" };
@@ -216,7 +215,7 @@ static void read_error(const char *body, size_t len, char **code, char **message
 	}
 }
 
-char *awssts_words(const char *body, size_t len)
+char *awssts_error(const char *body, size_t len)
 {
 	MEM_AUTO char *code = NULL, *message = NULL;
 	char *words;
@@ -226,7 +225,7 @@ char *awssts_words(const char *body, size_t len)
 		return NULL;
 	words = mem_printf("%s%s%s", code ? code : "", code && *code && message && *message ? ": " : "",
 		message ? message : "");
-	/* the next line of SignatureDoesNotMatch is what was signed, session token and all */
+	/* SignatureDoesNotMatch goes on with what was signed, including the session token */
 	words[strcspn(words, "\r\n")] = '\0';
 	for (char *c = words; *c; c++)
 		*c = (unsigned char)*c < ' ' || *c == 0x7f ? ' ' : *c;
@@ -243,7 +242,7 @@ static bool has_code(const char *body, size_t len, const char *const *codes)
 	return code && text_is_one_of(code, codes);
 }
 
-/* Services differ in what they call it. */
+/* Services differ in the code. */
 bool awssts_is_throttled(const char *body, size_t len)
 {
 	static const char *const codes[] = { "Throttling", "ThrottlingException", "ThrottledException",
@@ -255,7 +254,7 @@ bool awssts_is_throttled(const char *body, size_t len)
 	return has_code(body, len, codes);
 }
 
-bool awssts_is_over(const char *body, size_t len)
+bool awssts_is_expired(const char *body, size_t len)
 {
 	static const char *const codes[] = { "ExpiredToken", "ExpiredTokenException", "RequestExpired",
 		"InvalidClientTokenId", "UnrecognizedClientException", "InvalidAccessKeyId", NULL };

@@ -11,7 +11,7 @@
 
 /* One path being followed. */
 struct trail {
-	const char *rest; /* the part of the path that is not entered yet; NULL: all of it is */
+	const char *rest; /* the part of the path not entered yet; NULL: all is */
 	size_t entered;   /* open elements that match, from the root */
 	struct buf text;
 };
@@ -22,7 +22,7 @@ struct awsxml {
 	size_t count;
 };
 
-/* Enters the next part when it is this element; once only, so that the first counts. */
+/* Enters the next part if it is this element; once only, so that the first one counts. */
 static bool enter(struct trail *t, size_t depth, const char *name)
 {
 	size_t len = t->rest ? strcspn(t->rest, "/") : 0;
@@ -44,7 +44,7 @@ static void on_start(void *arg, const char *name, const char **attributes, size_
 			xmlreader_take(&x->xml, &x->trails[i].text, NULL);
 }
 
-/* What leaves an element that matched never comes back: the next one is not the first. */
+/* Leaving a matched element ends the trail: the next one is not the first. */
 static void leave(struct trail *t, size_t depth)
 {
 	static const char nowhere[] = "/";

@@ -3,8 +3,8 @@
 #define NET_IDENTITY_AWSXML_H
 
 /*
- * Reads single texts out of an XML answer of AWS (STS, CloudWatch, errors of all). Pure; the bytes
- * may be anybody's.
+ * Reads texts from an XML response of AWS (STS, CloudWatch, errors of all services). Pure; the
+ * input is untrusted.
  */
 
 #include <stddef.h>
@@ -14,10 +14,10 @@
 #define AWSXML_PATHS_MAX 6
 
 /*
- * out[i] is the text of the element at paths[i] ("ErrorResponse/Error/Code"), which the caller
- * owns; NULL: there is none. Of several elements of one name the first counts, at each step.
- * 0, or -1 with ERR_INVALID, which quotes nothing: it is not XML, or has a DTD, is nested too deep,
- * or has more than 100,000 elements (base/xmlreader).
+ * out[i] is the text of the element at paths[i] ("ErrorResponse/Error/Code"), owned by the caller;
+ * NULL: absent. Of elements with the same name the first counts, at each level. 0, or -1 with
+ * ERR_INVALID, which quotes nothing: not XML, a DTD, too deep, or more than 100,000 elements
+ * (base/xmlreader).
  */
 int awsxml_read(const char *body, size_t len, const char *const *paths, size_t count, char **out, struct err *err);
 

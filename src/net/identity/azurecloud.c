@@ -12,8 +12,8 @@
 
 static const struct {
 	const char *names[3];
-	const char *storage, *service_bus, *key_vault, *prometheus; /* NULL: it is not there */
-	const char *authority; /* where Entra ID gives tokens; NULL: nowhere any more */
+	const char *storage, *service_bus, *key_vault, *prometheus; /* NULL: not available */
+	const char *authority;                                      /* of Entra ID; NULL: the cloud has ended */
 	const char *postgres, *postgres_scope;
 } clouds[] = {
 	{ { "AzurePublicCloud", "AzureCloud" }, "core.windows.net", "servicebus.windows.net", "vault.azure.net",
@@ -32,7 +32,7 @@ static const struct {
 
 static const char *const storage_services[] = { [AZURECLOUD_BLOB] = "blob", [AZURECLOUD_QUEUE] = "queue" };
 
-/* MEM_COUNT(clouds): there is none of that name. */
+/* MEM_COUNT(clouds): unknown. */
 static size_t find(const char *name)
 {
 	size_t i = 0;
@@ -68,7 +68,7 @@ static char *suffix_in(size_t cloud, enum azurecloud_service service)
 	return mem_dup(end);
 }
 
-/* 0: *out is a cloud of the table; 1: it is Private, and *own is there. */
+/* 0: *out is a cloud of the table; 1: Private, with `own` given. */
 static int choose(const char *cloud, const char *own_name, const char *own, size_t *out, struct err *err)
 {
 	*out = cloud && *cloud ? find(cloud) : 0;
@@ -76,7 +76,7 @@ static int choose(const char *cloud, const char *own_name, const char *own, size
 		return 0;
 	if (strcasecmp(cloud, PRIVATE) != 0)
 		return err_set(err, ERR_INVALID,
-			"parameter \"cloud\": invalid cloud environment %.100s: there are AzurePublicCloud, "
+			"parameter \"cloud\": invalid cloud environment %.100s: valid are AzurePublicCloud, "
 			"AzureUSGovernmentCloud, AzureChinaCloud, AzureGermanCloud and Private",
 			cloud);
 	if (!own || !*own)
@@ -119,7 +119,7 @@ bool azurecloud_is_label(const char *text)
 		strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") == len;
 }
 
-/* An organization is one label: what is deeper is not Azure DevOps. */
+/* An organization is a single label: deeper names are not Azure DevOps. */
 static bool is_devops(const char *host)
 {
 	const char *dot = strchr(host, '.');
@@ -129,8 +129,7 @@ static bool is_devops(const char *host)
 }
 
 /*
- * MEM_COUNT(clouds): the host is in none. The German cloud has ended, and who has its names now is
- * not known: it is none of Microsoft's.
+ * MEM_COUNT(clouds): in no cloud. The German cloud has ended: its names may belong to others now.
  */
 static size_t find_by_host(const char *host, enum azurecloud_service service)
 {
@@ -148,7 +147,7 @@ bool azurecloud_has_host(const char *host, enum azurecloud_service service)
 	return service == AZURECLOUD_DEVOPS ? is_devops(host) : find_by_host(host, service) < MEM_COUNT(clouds);
 }
 
-const char *azurecloud_vaults(const char *host)
+const char *azurecloud_vault_suffix(const char *host)
 {
 	size_t i = find_by_host(host, AZURECLOUD_KEY_VAULT);
 

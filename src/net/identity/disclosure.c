@@ -7,12 +7,12 @@
 #include "base/dnsname.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "net/identity/awsplace.h"
+#include "net/identity/awsregion.h"
 
 #define LETTERS      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define HOST_LETTERS LETTERS "0123456789-."
 
-/* ---- Whose hosts are whose ---- */
+/* ---- The vendors' hosts ---- */
 
 static bool is_azures(const struct disclosure *d, const char *name, const char *port)
 {
@@ -20,7 +20,7 @@ static bool is_azures(const struct disclosure *d, const char *name, const char *
 	return azurecloud_has_host(name, d->service);
 }
 
-/* "monitoring.us-east4.rep.googleapis.com", in which the region is one name. */
+/* "monitoring.us-east4.rep.googleapis.com"; the region is a single label. */
 static bool is_region_of_monitoring(const char *name)
 {
 	const char *region = text_behind_nocase(name, "monitoring.");
@@ -29,7 +29,7 @@ static bool is_region_of_monitoring(const char *name)
 	return len > 0 && strcasecmp(region + len, ".rep.googleapis.com") == 0;
 }
 
-/* On these nobody but Google answers. */
+/* Only Google answers on these. */
 static bool is_googles(const struct disclosure *d, const char *name, const char *port)
 {
 	(void)d;
@@ -38,7 +38,7 @@ static bool is_googles(const struct disclosure *d, const char *name, const char 
 			text_equal_nocase(name, "secretmanager.googleapis.com") || is_region_of_monitoring(name));
 }
 
-/* "b-1.shop.abc123.c2.kafka.eu-west-1.amazonaws.com"; nobody but AWS runs what has such a name. */
+/* "b-1.shop.abc123.c2.kafka.eu-west-1.amazonaws.com": only AWS has such names. */
 static bool is_msks(const struct disclosure *d, const char *name, const char *port)
 {
 	static const char *const services[] = { "kafka", "kafka-serverless" };
@@ -46,7 +46,7 @@ static bool is_msks(const struct disclosure *d, const char *name, const char *po
 
 	(void)port;
 	for (size_t i = 0; i < MEM_COUNT(services) && !is; i++) {
-		MEM_AUTO char *domain = awsplace_host(services[i], d->region);
+		MEM_AUTO char *domain = awsregion_host(services[i], d->region);
 
 		is = dnsname_is_below(name, domain);
 	}
@@ -54,8 +54,8 @@ static bool is_msks(const struct disclosure *d, const char *name, const char *po
 }
 
 static const struct {
-	const char *called, *hosts;
-	const char *option; /* NULL: there is none */
+	const char *name, *hosts;
+	const char *option; /* NULL: none */
 	bool (*has)(const struct disclosure *d, const char *name, const char *port);
 } clouds[] = {
 	[DISCLOSURE_AZURE] = { "Azure", "Microsoft's hosts", "--azure-trusted-hosts", is_azures },
@@ -63,9 +63,9 @@ static const struct {
 	[DISCLOSURE_MSK] = { "AWS", "Amazon MSK's hosts", "--aws-trusted-hosts", is_msks },
 };
 
-/* ---- What is decided ---- */
+/* ---- The decision ---- */
 
-/* A host of the list, or below one: "core.local" stands for "queue.core.local", too. */
+/* A host or domain of the list: "core.local" includes "queue.core.local". */
 static bool is_listed(const char *name, const char *list)
 {
 	size_t name_len = strlen(name);
@@ -82,7 +82,7 @@ static bool is_listed(const char *name, const char *list)
 	return false;
 }
 
-/* What stands in a URL must be read by everybody as the host that was looked at here. */
+/* A strict syntax: no URL parser may read another host from it than is checked here. */
 static int check_host(const struct disclosure *d, struct err *err)
 {
 	const char *host = d->host, *option = clouds[d->cloud].option;
@@ -93,26 +93,27 @@ static int check_host(const struct disclosure *d, struct err *err)
 
 	if (len == 0 || strspn(name, HOST_LETTERS) != len || !*port || strlen(port) > 5 ||
 		strspn(port, "0123456789") != strlen(port))
-		return err_set(err, ERR_INVALID, "\"%.200s\" is no host's name", host);
+		return err_set(err, ERR_INVALID, "\"%.200s\" is not a host name", host);
 	if (clouds[d->cloud].has(d, name, port) || is_listed(name, d->trusted))
 		return 0;
 	return err_set(err, ERR_INVALID,
-		"%.200s is none of %s%s%s%s, and kscaled shows its own %s token to no other%s%s", name,
-		clouds[d->cloud].hosts, other ? "" : " for that", d->region ? " in " : "", d->region ? d->region : "",
-		clouds[d->cloud].called, option ? "; whoever runs kscaled may name it by " : "", option ? option : "");
+		"%.200s is not one of %s%s%s%s, and kscaled shows its own %s token to no other%s%s", name,
+		clouds[d->cloud].hosts, other ? "" : " for this service", d->region ? " in " : "",
+		d->region ? d->region : "", clouds[d->cloud].name,
+		option ? "; an administrator can allow it with " : "", option ? option : "");
 }
 
-int disclosure_judge(const struct disclosure *d, struct err *err)
+int disclosure_check(const struct disclosure *d, struct err *err)
 {
-	const char *called = clouds[d->cloud].called;
+	const char *cloud = clouds[d->cloud].name;
 
 	if (d->clear)
 		return err_set(err, ERR_INVALID,
-			"must begin with https://: kscaled shows its own %s token by TLS alone", called);
+			"must begin with https://: kscaled shows its own %s token only over TLS", cloud);
 	if (d->insecure || d->own_ca)
 		return err_set(err, ERR_INVALID,
-			"parameter \"%s\" does not go together with kscaled's own %s identity: who shows its token "
-			"trusts the system's roots alone",
-			d->own_ca ? "ca" : "unsafeSsl", called);
+			"parameter \"%s\" does not go together with kscaled's own %s identity: its token goes only to "
+			"servers that the system's roots verify",
+			d->own_ca ? "ca" : "unsafeSsl", cloud);
 	return check_host(d, err);
 }

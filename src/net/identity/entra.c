@@ -16,7 +16,7 @@
 #define AUTHORITY "https://login.microsoftonline.com"
 #define ASSERTION "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
-/* Variables of the environment. */
+/* Environment variables. */
 #define FEDERATED_TOKEN      "AZURE_FEDERATED_TOKEN_FILE"
 #define CERTIFICATE          "AZURE_CLIENT_CERTIFICATE_PATH"
 #define CERTIFICATE_PASSWORD "AZURE_CLIENT_CERTIFICATE_PASSWORD"
@@ -26,7 +26,7 @@ enum { AUTHORITY_HOST, TENANT, CLIENT_ID, SECRET, SCOPE };
 static const char *const microsofts[] = { "login.microsoftonline.com", "login.microsoftonline.us",
 	"login.chinacloudapi.cn", "login.partner.microsoftonline.cn", NULL };
 
-/* The object's value; for kscaled's own identity, where the object has none, the environment's. */
+/* The object's value; for kscaled's own identity, the environment's if the object has none. */
 static const char *config(const struct identity_exchange *x, size_t which, const char *variable)
 {
 	const char *text = identity_text(x->identity, which);
@@ -58,8 +58,8 @@ static char *sign_by_certificate(const struct identity_exchange *x, const char *
 }
 
 /*
- * The fields that prove who we are: an application's secret, or of kscaled's own proofs the first
- * that the environment has, in the order of Azure's own libraries. -1: it has none.
+ * Adds the fields that authenticate us: an application's secret, or the environment's proof for
+ * kscaled's own identity.
  */
 static int put_proof(const struct identity_exchange *x, const char *client_id, const char *audience, struct buf *form,
 	struct err *err)
@@ -133,7 +133,7 @@ static const struct identity_kind entra = { .name = "entra",
 	.next = entra_next,
 	.read = entra_read };
 
-/* Our token goes to Microsoft's servers by TLS, whatever an object says. */
+/* kscaled's own proofs go to Microsoft's servers only, over TLS. */
 static int check_authority(const char *authority, bool own, struct err *err)
 {
 	struct httpurl_place place;
@@ -147,11 +147,11 @@ static int check_authority(const char *authority, bool own, struct err *err)
 	return known
 		? 0
 		: err_set(err, ERR_INVALID,
-			  "the authority host is none of Microsoft's, and kscaled shows its own token to no other; "
-			  "whoever runs kscaled may name one by AZURE_AUTHORITY_HOST");
+			  "the authority host is not one of Microsoft's, and kscaled shows its own token to no other; "
+			  "an administrator can set one with AZURE_AUTHORITY_HOST");
 }
 
-/* secret NULL: kscaled itself. */
+/* secret NULL: kscaled's own. */
 static struct identity *make(const struct entra_config *config, const char *secret, struct err *err)
 {
 	const struct identity_config c = { .kind = &entra,

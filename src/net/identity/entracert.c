@@ -13,11 +13,11 @@
 #include "net/tls/privatekey.h"
 #include "net/tls/x509.h"
 
-/* Clocks may differ; Microsoft wishes that it ends 5 to 10 minutes after it begins. */
+/* Allows for clock skew. Microsoft recommends a life of 5 to 10 minutes. */
 #define BEGINS_S (-60)
 #define ENDS_S   480
 
-/* In the form of a UUID of version 4, as Microsoft asks for. */
+/* A UUID of version 4, as Microsoft requires. */
 static void random_number(char out[37])
 {
 	uint64_t high = fingerprint_random(), low = fingerprint_random();

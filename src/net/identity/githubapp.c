@@ -16,13 +16,13 @@
 enum { API_URL, APPLICATION, INSTALLATION, KEY, PERMISSIONS };
 
 /*
- * GitHub takes no token that begins in its future, or ends in more than ten minutes: clocks may
- * differ by a minute either way.
+ * GitHub refuses tokens that begin in the future or last longer than ten minutes: leave a minute
+ * for clock skew either way.
  */
 #define BEGINS_S    (-60)
 #define ENDS_S      540
 #define LIFE_MAX_MS ((int64_t)24 * 3600 * 1000)
-/* Bytes of GitHub's words in an error. */
+/* Bytes of GitHub's message in an error. */
 #define WORDS 160
 
 static char *sign(const struct identity_exchange *x, struct err *err)
@@ -48,8 +48,8 @@ static enum exchange_verdict githubapp_next(struct identity_exchange *x, struct 
 	strmap_set(&out->headers, "Accept", "application/vnd.github+json");
 	strmap_set(&out->headers, "X-GitHub-Api-Version", "2022-11-28");
 	mem_free_secret(line);
-	mem_free_secret(x->note);
-	x->note = token;
+	mem_free_secret(x->saved);
+	x->saved = token;
 	out->url = mem_printf("%s/app/installations/%s/access_tokens", identity_text(x->identity, API_URL),
 		identity_text(x->identity, INSTALLATION));
 	out->body = mem_printf("{\"permissions\":%s}", identity_text(x->identity, PERMISSIONS));
@@ -57,14 +57,14 @@ static enum exchange_verdict githubapp_next(struct identity_exchange *x, struct 
 	return EXCHANGE_SEND;
 }
 
-/* GitHub's words, unless they repeat what was sent, or a part of it. */
+/* GitHub's message, unless it repeats the token that was sent, or its signature. */
 static void words_of(const struct identity_exchange *x, const json_t *answer, char out[WORDS])
 {
 	const char *message = json_str_or_empty(answer, "message");
-	const char *signature = x->note ? strrchr(x->note, '.') : NULL;
+	const char *signature = x->saved ? strrchr(x->saved, '.') : NULL;
 
 	text_line(message, strlen(message), out, WORDS);
-	if (signature && (strcasestr(message, x->note) || strcasestr(message, signature + 1)))
+	if (signature && (strcasestr(message, x->saved) || strcasestr(message, signature + 1)))
 		*out = '\0';
 }
 
@@ -91,9 +91,9 @@ static enum exchange_verdict githubapp_read(struct identity_exchange *x, const s
 	if (answer->status < 200 || answer->status > 299) {
 		identity_refused(answer, "no token for the installation", words, err);
 	} else if (!identity_is_token(token)) {
-		err_set(err, ERR_INVALID, "no token: the answer has none that can be sent");
+		err_set(err, ERR_INVALID, "no token: the answer has no valid token");
 	} else if (life_ms < 0) {
-		err_set(err, ERR_INVALID, "no token: it ended already; do the clocks differ?");
+		err_set(err, ERR_INVALID, "no token: it has expired already: check this machine's clock");
 	} else {
 		got->token = mem_dup(token);
 		got->life_ms = life_ms;

@@ -19,7 +19,7 @@
 #define WANTED      "urn:ietf:params:oauth:token-type:access_token"
 #define FORM_MAX    ((size_t)1 << 18)
 #define HEADERS_MAX 32
-/* Google's bounds, and what it takes by default. */
+/* Google's default, minimum and maximum. */
 #define ACCOUNT_FOR_S       3600
 #define ACCOUNT_FOR_LEAST_S 600
 #define ACCOUNT_FOR_MOST_S  43200
@@ -35,7 +35,7 @@ void googleexternal_done(struct googleexternal *g)
 	*g = (struct googleexternal){ 0 };
 }
 
-/* ---- What stands in the file ---- */
+/* ---- The file ---- */
 
 static json_t *parse(const char *text)
 {
@@ -71,33 +71,33 @@ static int refuse(const json_t *value, struct err *err)
 	const char *universe = json_str_or_empty(value, "universe_domain");
 
 	if (*universe && strcmp(universe, UNIVERSE) != 0)
-		return err_set(err, ERR_INVALID, "its universe_domain is not " UNIVERSE ": others are not asked");
+		return err_set(err, ERR_INVALID, "its universe_domain is not " UNIVERSE ": others are not supported");
 	for (size_t i = 0; i < MEM_COUNT(no_service); i++)
 		if (*json_str_or_empty(value, no_service[i]))
 			return err_set(err, ERR_INVALID,
-				"it has a %s, which is for people and not supported: take a pool of workloads",
+				"it has a %s: workforce pools are not supported, use a workload identity pool",
 				no_service[i]);
 	if (json_object_get(source, "environment_id"))
 		return err_set(err, ERR_INVALID,
 			"its credential_source is AWS's environment, which is not supported: give a file or a url");
 	if (json_object_get(source, "executable"))
 		return err_set(err, ERR_INVALID,
-			"its credential_source is an executable, and kscaled runs none: give a file or a url");
+			"its credential_source is an executable, which kscaled does not run: give a file or a url");
 	if (json_object_get(source, "certificate"))
 		return err_set(err, ERR_INVALID,
 			"its credential_source is a certificate, which is not supported: give a file or a url");
 	return 0;
 }
 
-/* https: what is sent there is a token. */
-static int check_url(const char *url, const char *name, bool by_tls, struct err *err)
+/* https_only: a token is sent there. */
+static int check_url(const char *url, const char *name, bool https_only, struct err *err)
 {
 	struct httpurl_place place;
 	bool good;
 
 	if (httpurl_place(url, &place, err))
 		return err_wrap(err, "its %s", name);
-	good = !by_tls || strcmp(place.scheme, "https") == 0;
+	good = !https_only || strcmp(place.scheme, "https") == 0;
 	httpurl_place_done(&place);
 	return good ? 0 : err_set(err, ERR_INVALID, "its %s is not an https URL", name);
 }
@@ -144,7 +144,7 @@ static int take_source(const json_t *value, struct googleexternal *out, struct e
 	const char *file = json_str_or_empty(source, "file"), *url = json_str_or_empty(source, "url");
 
 	if (*file && *file != '/')
-		return err_set(err, ERR_INVALID, "the file of its credential_source is no whole path");
+		return err_set(err, ERR_INVALID, "the file of its credential_source is not an absolute path");
 	if (!*file && !*url)
 		return err_set(err, ERR_INVALID, "its credential_source has neither a file nor a url");
 	if (*file)
@@ -216,11 +216,12 @@ char *googleexternal_subject(const struct googleexternal *g, const char *content
 	if (identity_is_token(token))
 		return token;
 	mem_free_secret(token);
-	err_set(err, ERR_INVALID, g->member ? "no token in the member of its JSON that is named" : "no token");
+	err_set(err, ERR_INVALID,
+		g->member ? "no token in the JSON member that subject_token_field_name names" : "no token");
 	return NULL;
 }
 
-void googleexternal_ask_place(const struct googleexternal *g, struct webrequest *out)
+void googleexternal_ask_source(const struct googleexternal *g, struct webrequest *out)
 {
 	out->own = true;
 	out->url = mem_dup(g->url);
@@ -228,7 +229,7 @@ void googleexternal_ask_place(const struct googleexternal *g, struct webrequest 
 		strmap_set(&out->headers, g->headers.pairs[i].key, g->headers.pairs[i].value);
 }
 
-void googleexternal_ask_google(const struct googleexternal *g, const char *subject, const char *scope,
+void googleexternal_ask_sts(const struct googleexternal *g, const char *subject, const char *scope,
 	struct webrequest *out)
 {
 	struct buf form = BUF_INIT(FORM_MAX);
@@ -260,7 +261,7 @@ void googleexternal_ask_account(const struct googleexternal *g, const char *toke
 	free(life);
 }
 
-/* "PERMISSION_DENIED"; other words may repeat what was sent. */
+/* "PERMISSION_DENIED"; the message may repeat what was sent. */
 static const char *code_of(const json_t *answer)
 {
 	const char *code = json_str_or_empty(json_object_get(answer, "error"), "status");
@@ -281,9 +282,9 @@ int googleexternal_read_account(const struct webresponse *answer, int64_t unix_m
 	if (answer->status < 200 || answer->status > 299) {
 		identity_refused(answer, "no token", code_of(value), err);
 	} else if (!identity_is_token(token)) {
-		err_set(err, ERR_INVALID, "no token: the answer has no accessToken that can be sent");
+		err_set(err, ERR_INVALID, "no token: the answer has no valid accessToken");
 	} else if (ends && end_ms <= unix_ms) {
-		err_set(err, ERR_INVALID, "no token: it ended already; do the clocks differ?");
+		err_set(err, ERR_INVALID, "no token: it has expired already: check this machine's clock");
 	} else {
 		out->token = mem_dup(token);
 		out->life_ms = !ends ? 0 : end_ms - unix_ms < LIFE_MOST_MS ? end_ms - unix_ms : LIFE_MOST_MS;

@@ -17,11 +17,11 @@
 #define GRANT       "urn:ietf:params:oauth:grant-type:jwt-bearer"
 #define UNIVERSE    "googleapis.com"
 #define PROJECT_MAX 100
-/* A token may be asked for with an hour to live, and a server's clock may be behind ours. */
+/* Google's maximum life; the server's clock may be behind ours. */
 #define LIFE_S   3600
 #define BEHIND_S 10
 
-enum { EMAIL, KEY_ID, PRIVATE_KEY, TOKEN_PLACE, PROJECT, SCOPE };
+enum { EMAIL, KEY_ID, PRIVATE_KEY, TOKEN_URI, PROJECT, SCOPE };
 
 /* ---- A key ---- */
 
@@ -43,7 +43,7 @@ bool googlekey_is_project(const char *text)
 		strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-.:") == len;
 }
 
-/* The field is needed. */
+/* A required field. */
 static int take(const json_t *value, const char *name, char **out, struct err *err)
 {
 	const char *text = json_str_or_empty(value, name);
@@ -73,7 +73,7 @@ static int take_user(const json_t *value, struct googlekey *out, struct err *err
 		: 0;
 }
 
-static int check_place(const char *url, struct err *err)
+static int check_url(const char *url, struct err *err)
 {
 	struct httpurl_place place;
 
@@ -83,28 +83,29 @@ static int check_place(const char *url, struct err *err)
 	return 0;
 }
 
-/* What kinds have in common: where tokens come from, and whose projects they are for. */
-static int take_places(const json_t *value, struct googlekey *out, struct err *err)
+/* The fields of all types: token_uri, project_id, universe_domain. */
+static int take_common(const json_t *value, struct googlekey *out, struct err *err)
 {
 	const char *url = json_str_or_empty(value, "token_uri"), *project = json_str_or_empty(value, "project_id"),
 		   *universe = json_str_or_empty(value, "universe_domain");
 
 	if (*universe && strcmp(universe, UNIVERSE) != 0)
-		return err_set(err, ERR_INVALID, "the key's universe_domain is not " UNIVERSE ": others are not asked");
+		return err_set(err, ERR_INVALID,
+			"the key's universe_domain is not " UNIVERSE ": others are not supported");
 	if (*project && !googlekey_is_project(project))
 		return err_set(err, ERR_INVALID,
 			"the key's project_id is invalid: a project has lower-case letters, digits, . : and -");
 	out->token_url = mem_dup(*url ? url : TOKEN_URL);
 	out->project = *project ? mem_dup(project) : NULL;
-	return check_place(out->token_url, err);
+	return check_url(out->token_url, err);
 }
 
-/* Of types that Google has, but we have not. */
+/* The error for an unsupported or unknown type. */
 static int refuse_type(const char *type, bool users, struct err *err)
 {
 	static const char *const known[] = { "authorized_user", "external_account", "external_account_authorized_user",
 		"impersonated_service_account", "gdch_service_account", NULL };
-	const char *wanted = users ? "service_account, authorized_user and external_account are read"
+	const char *wanted = users ? "service_account, authorized_user and external_account are supported"
 				   : "it must be service_account";
 
 	if (!text_is_one_of(type, known))
@@ -123,7 +124,7 @@ static int take_all(const json_t *value, bool users, struct googlekey *out, stru
 		return refuse_type(type, users, err);
 	if (account ? take_account(value, out, err) : take_user(value, out, err))
 		return -1;
-	return take_places(value, out, err);
+	return take_common(value, out, err);
 }
 
 int googlekey_read(const char *text, bool users, struct googlekey *out, struct err *err)
@@ -140,7 +141,7 @@ int googlekey_read(const char *text, bool users, struct googlekey *out, struct e
 
 /* ---- The exchange ---- */
 
-/* RFC 7523: who we are, what for, for whom, and until when. */
+/* A JWT as in RFC 7523. */
 static char *assertion(const struct googlekey *k, const char *scope, int64_t unix_s, struct err *err)
 {
 	json_t *header = k->key_id ? json_pack("{ss}", "kid", k->key_id) : NULL;
@@ -191,7 +192,7 @@ int googlekey_ask(const struct googlekey *k, const char *scope, int64_t unix_ms,
 
 /* ---- The identity ---- */
 
-/* A text of the identity, for a key that is used and not changed. */
+/* A borrowed text for a struct googlekey that is only read. */
 static char *borrowed(const struct identity *i, size_t which)
 {
 	return (char *)(uintptr_t)identity_text(i, which);
@@ -204,7 +205,7 @@ static enum exchange_verdict googlekey_next(struct identity_exchange *x, struct 
 	const struct googlekey k = { .email = borrowed(i, EMAIL),
 		.key_id = borrowed(i, KEY_ID),
 		.private_key = borrowed(i, PRIVATE_KEY),
-		.token_url = borrowed(i, TOKEN_PLACE) };
+		.token_url = borrowed(i, TOKEN_URI) };
 
 	(void)got;
 	return googlekey_ask(&k, identity_text(i, SCOPE), x->unix_ms, out, err) ? EXCHANGE_FAILED : EXCHANGE_SEND;
@@ -240,7 +241,7 @@ struct identity *googlekey_new(const char *text, const char *scope, struct err *
 	config.texts[EMAIL] = k.email;
 	config.texts[KEY_ID] = k.key_id;
 	config.texts[PRIVATE_KEY] = k.private_key;
-	config.texts[TOKEN_PLACE] = k.token_url;
+	config.texts[TOKEN_URI] = k.token_url;
 	config.texts[PROJECT] = k.project;
 	config.texts[SCOPE] = scope;
 	i = identity_new(&config);

@@ -20,18 +20,18 @@
 #define PROJECT_ENV "CLOUDSDK_CORE_PROJECT"
 
 enum { SCOPE };
-enum { START, BY_KEY, METADATA_PROJECT, METADATA_TOKEN, PLACE, GOOGLE, ACCOUNT }; /* stages */
-/* The note is the project; NULL: not known. In the last two it is the token that is sent. */
+enum { START, BY_KEY, METADATA_PROJECT, METADATA_TOKEN, SOURCE, STS, ACCOUNT }; /* stages */
+/* saved is the project, or NULL if unknown; in the last two stages the token to send. */
 
 /* ---- The steps ---- */
 
-/* Where what the environment says would not be asked for is said by it, too. */
-static void note_project(struct identity_exchange *x, const char *otherwise)
+/* CLOUDSDK_CORE_PROJECT overrides the other source. */
+static void save_project(struct identity_exchange *x, const char *otherwise)
 {
-	const char *said = identity_env(x, PROJECT_ENV);
+	const char *given = identity_env(x, PROJECT_ENV);
 
-	mem_free_secret(x->note);
-	x->note = mem_dup(said ? said : otherwise);
+	mem_free_secret(x->saved);
+	x->saved = mem_dup(given ? given : otherwise);
 }
 
 static enum exchange_verdict ask_with_key(struct identity_exchange *x, const char *text, struct webrequest *out,
@@ -43,7 +43,7 @@ static enum exchange_verdict ask_with_key(struct identity_exchange *x, const cha
 	if (googlekey_read(text, true, &key, err)) {
 		err_wrap(err, "the file that " KEY_FILE " names");
 	} else if (googlekey_ask(&key, identity_text(x->identity, SCOPE), x->unix_ms, out, err) == 0) {
-		note_project(x, key.project);
+		save_project(x, key.project);
 		x->stage = BY_KEY;
 		verdict = EXCHANGE_SEND;
 	}
@@ -53,14 +53,14 @@ static enum exchange_verdict ask_with_key(struct identity_exchange *x, const cha
 
 /* ---- Workload identity federation ---- */
 
-static void note_token(struct identity_exchange *x, char *token /* takes */, unsigned stage)
+static void save_token(struct identity_exchange *x, char *token /* takes */, unsigned stage)
 {
-	mem_free_secret(x->note);
-	x->note = token;
+	mem_free_secret(x->saved);
+	x->saved = token;
 	x->stage = stage;
 }
 
-static int read_place(struct identity_exchange *x, const struct googleexternal *g, struct err *err)
+static int read_source(struct identity_exchange *x, const struct googleexternal *g, struct err *err)
 {
 	struct buf content = BUF_INIT(GOOGLEKEY_TEXT_MAX);
 	char *token = NULL;
@@ -70,11 +70,11 @@ static int read_place(struct identity_exchange *x, const struct googleexternal *
 	buf_done_secret(&content);
 	if (!token)
 		return err_wrap(err, "the file of its credential_source");
-	note_token(x, token, GOOGLE);
+	save_token(x, token, STS);
 	return 0;
 }
 
-/* The configuration is read anew at each step, as all that the exchange keeps is a token. */
+/* Reads the configuration anew at each step, as the exchange keeps only a token. */
 static enum exchange_verdict ask_federated(struct identity_exchange *x, const char *text, struct webrequest *out,
 	struct err *err)
 {
@@ -82,19 +82,20 @@ static enum exchange_verdict ask_federated(struct identity_exchange *x, const ch
 	struct googleexternal g = { 0 };
 	enum exchange_verdict verdict = EXCHANGE_FAILED;
 
-	if (googleexternal_read(text, &g, err) || (x->stage == START && g.file && read_place(x, &g, err)) ||
-		(x->stage == ACCOUNT && !g.account_url && err_set(err, ERR_TEMPORARY, "it changed meanwhile"))) {
+	if (googleexternal_read(text, &g, err) || (x->stage == START && g.file && read_source(x, &g, err)) ||
+		(x->stage == ACCOUNT && !g.account_url &&
+			err_set(err, ERR_TEMPORARY, "it has changed since the exchange began"))) {
 		err_wrap(err, "the file that " KEY_FILE " names");
 	} else {
 		verdict = EXCHANGE_SEND;
 		if (x->stage == START)
-			x->stage = PLACE;
-		if (x->stage == PLACE)
-			googleexternal_ask_place(&g, out);
-		else if (x->stage == GOOGLE)
-			googleexternal_ask_google(&g, x->note, scope, out);
+			x->stage = SOURCE;
+		if (x->stage == SOURCE)
+			googleexternal_ask_source(&g, out);
+		else if (x->stage == STS)
+			googleexternal_ask_sts(&g, x->saved, scope, out);
 		else
-			googleexternal_ask_account(&g, x->note, scope, out);
+			googleexternal_ask_account(&g, x->saved, scope, out);
 	}
 	googleexternal_done(&g);
 	return verdict;
@@ -112,7 +113,7 @@ static enum exchange_verdict ask_by_file(struct identity_exchange *x, struct web
 	return verdict;
 }
 
-static enum exchange_verdict take_place(struct identity_exchange *x, const struct googleexternal *g,
+static enum exchange_verdict take_source(struct identity_exchange *x, const struct googleexternal *g,
 	const struct webresponse *answer, struct err *err)
 {
 	char *token = NULL;
@@ -123,18 +124,18 @@ static enum exchange_verdict take_place(struct identity_exchange *x, const struc
 		token = googleexternal_subject(g, answer->body ? answer->body : "", answer->len, err);
 	if (!token)
 		return EXCHANGE_FAILED;
-	note_token(x, token, GOOGLE);
+	save_token(x, token, STS);
 	return EXCHANGE_NEXT;
 }
 
-static enum exchange_verdict take_google(struct identity_exchange *x, const struct googleexternal *g,
+static enum exchange_verdict take_sts(struct identity_exchange *x, const struct googleexternal *g,
 	const struct webresponse *answer, struct credential *got, struct err *err)
 {
 	if (oauthreply_read(answer, got, err))
 		return EXCHANGE_FAILED;
 	if (!g->account_url)
 		return EXCHANGE_DONE;
-	note_token(x, got->token, ACCOUNT);
+	save_token(x, got->token, ACCOUNT);
 	*got = (struct credential){ 0 };
 	return EXCHANGE_NEXT;
 }
@@ -142,16 +143,16 @@ static enum exchange_verdict take_google(struct identity_exchange *x, const stru
 static enum exchange_verdict take_step(struct identity_exchange *x, const struct googleexternal *g,
 	const struct webresponse *answer, struct credential *got, struct err *err)
 {
-	static const char *const who[] = { [PLACE] = "the url of its credential_source",
-		[GOOGLE] = "Google's token service",
+	static const char *const who[] = { [SOURCE] = "the url of its credential_source",
+		[STS] = "Google's token service",
 		[ACCOUNT] = "the service account" };
 	unsigned stage = x->stage;
 	enum exchange_verdict verdict = EXCHANGE_DONE;
 
-	if (stage == PLACE)
-		verdict = take_place(x, g, answer, err);
-	else if (stage == GOOGLE)
-		verdict = take_google(x, g, answer, got, err);
+	if (stage == SOURCE)
+		verdict = take_source(x, g, answer, err);
+	else if (stage == STS)
+		verdict = take_sts(x, g, answer, got, err);
 	else if (googleexternal_read_account(answer, x->unix_ms, got, err))
 		verdict = EXCHANGE_FAILED;
 	if (verdict == EXCHANGE_FAILED)
@@ -177,14 +178,14 @@ static enum exchange_verdict take_federated(struct identity_exchange *x, const s
 	return verdict;
 }
 
-/* ---- The machine's ---- */
+/* ---- The metadata server ---- */
 
 static enum exchange_verdict ask_metadata(const struct identity_exchange *x, struct webrequest *out)
 {
-	const char *place = identity_env(x, "GCE_METADATA_HOST");
+	const char *host = identity_env(x, "GCE_METADATA_HOST");
 	struct buf url = BUF_INIT(URL_MAX);
 
-	buf_printf(&url, "http://%s" METADATA_PATHS, place ? place : METADATA_HOST);
+	buf_printf(&url, "http://%s" METADATA_PATHS, host ? host : METADATA_HOST);
 	if (x->stage == METADATA_PROJECT) {
 		buf_puts(&url, "project/project-id");
 	} else {
@@ -203,12 +204,12 @@ static enum exchange_verdict googleown_next(struct identity_exchange *x, struct 
 	const char *project = identity_env(x, PROJECT_ENV);
 
 	(void)got;
-	if (x->stage >= PLACE)
+	if (x->stage >= SOURCE)
 		return ask_by_file(x, out, err);
 	if (x->stage != START)
 		return ask_metadata(x, out);
 	if (project && !googlekey_is_project(project)) {
-		err_set(err, ERR_INVALID, PROJECT_ENV " is no name of a project");
+		err_set(err, ERR_INVALID, PROJECT_ENV " is not a project id");
 		return EXCHANGE_FAILED;
 	}
 	if (identity_env(x, KEY_FILE))
@@ -216,17 +217,17 @@ static enum exchange_verdict googleown_next(struct identity_exchange *x, struct 
 	if (!x->environment->metadata) {
 		err_set(err, ERR_INVALID,
 			"kscaled has no Google identity of its own: its environment has no " KEY_FILE
-			", and the machine's is not asked for (option cloud-metadata)");
+			", and the option cloud-metadata, for the machine's identity, is off");
 		return EXCHANGE_FAILED;
 	}
-	note_project(x, NULL);
-	x->stage = x->note ? METADATA_TOKEN : METADATA_PROJECT;
+	save_project(x, NULL);
+	x->stage = x->saved ? METADATA_TOKEN : METADATA_PROJECT;
 	return ask_metadata(x, out);
 }
 
-/* ---- What comes ---- */
+/* ---- Responses ---- */
 
-/* A machine may have none; who needs it then says so. */
+/* 404: the machine has no project. A caller that needs one reports that. */
 static enum exchange_verdict take_project(struct identity_exchange *x, const struct webresponse *answer,
 	struct err *err)
 {
@@ -238,11 +239,11 @@ static enum exchange_verdict take_project(struct identity_exchange *x, const str
 		return EXCHANGE_FAILED;
 	}
 	if (answer->status == 200 && !googlekey_is_project(line)) {
-		err_set(err, ERR_INVALID, "what it says is no name of a project");
+		err_set(err, ERR_INVALID, "the answer is not a project id");
 		return EXCHANGE_FAILED;
 	}
 	if (answer->status == 200)
-		note_project(x, line);
+		save_project(x, line);
 	x->stage = METADATA_TOKEN;
 	return EXCHANGE_NEXT;
 }
@@ -252,12 +253,12 @@ static enum exchange_verdict googleown_read(struct identity_exchange *x, const s
 {
 	enum exchange_verdict verdict = EXCHANGE_FAILED;
 
-	if (x->stage >= PLACE)
+	if (x->stage >= SOURCE)
 		return take_federated(x, answer, got, err);
 	if (x->stage == METADATA_PROJECT) {
 		verdict = take_project(x, answer, err);
 	} else if (oauthreply_read(answer, got, err) == 0) {
-		got->project = mem_dup(x->note);
+		got->project = mem_dup(x->saved);
 		verdict = EXCHANGE_DONE;
 	}
 	if (verdict == EXCHANGE_FAILED)

@@ -3,25 +3,23 @@
 #define NET_IDENTITY_GOOGLEOWN_H
 
 /*
- * Who kscaled itself is to Google, by its environment:
+ * kscaled's own Google identity, from the first of these:
  *
- *   GOOGLE_APPLICATION_CREDENTIALS, a file with the key of a service account or of a user, or with
- *   what workload identity federation hands out (googleexternal)
- *   the machine's metadata server, which is GKE's workload identity, too, where the administrator
- *   allows it; at GCE_METADATA_HOST if that is set
+ *   GOOGLE_APPLICATION_CREDENTIALS: a file with the key of a service account or of a user, or with
+ *   a configuration of workload identity federation (googleexternal)
+ *   the metadata server, which is also that of GKE's workload identity, if the administrator allows
+ *   it; at GCE_METADATA_HOST if that is set
  *
- * gcloud's own files are not read; keys of other types are refused by name.
+ * gcloud's own files are not read; keys of other types are refused by name. The project is
+ * CLOUDSDK_CORE_PROJECT, else the key's or the metadata server's; it comes with the credential.
  *
- * The project is CLOUDSDK_CORE_PROJECT, else what that key or server says, and comes with the
- * credential.
- *
- * The token is a bearer's: whoever has it is kscaled. So it is for Google's own servers, by TLS
- * (net/identity/disclosure), whatever an object says. Who may use it is decided above: cache/auth.
+ * Whoever holds the bearer token is kscaled, so it goes only to Google's own servers, over TLS
+ * (net/identity/disclosure). cache/auth decides who may use it.
  */
 
 #include "net/identity/identity.h"
 
-/* scope: as of googlekey_new. Returns one reference. */
+/* scope: as in googlekey_new. Returns one reference. */
 struct identity *googleown_new(const char *scope);
 
 #endif

@@ -23,7 +23,7 @@ struct identity {
 	char key[FINGERPRINT_TEXT];
 };
 
-/* ---- Who ---- */
+/* ---- Identities ---- */
 
 static char *given(const char *text)
 {
@@ -128,7 +128,7 @@ const char *identity_text(const struct identity *i, size_t which)
 	return i->texts[which];
 }
 
-/* ---- What comes out ---- */
+/* ---- Credentials ---- */
 
 void credential_done(struct credential *c)
 {
@@ -150,7 +150,7 @@ void credential_copy(struct credential *to, const struct credential *from)
 	to->project = mem_dup(from->project);
 }
 
-/* The secret key is signed with, and never sent. */
+/* The secret key only signs. */
 bool credential_echoes_secret(const struct credential *c, const char *words, const char *answer)
 {
 	return echo_shows(words, answer, c->token) || echo_shows(words, answer, c->session_token);
@@ -160,8 +160,8 @@ bool credential_echoes_secret(const struct credential *c, const char *words, con
 
 void identity_exchange_done(struct identity_exchange *x)
 {
-	mem_free_secret(x->note);
-	x->note = NULL;
+	mem_free_secret(x->saved);
+	x->saved = NULL;
 }
 
 enum exchange_verdict identity_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
@@ -206,7 +206,7 @@ char *identity_file(const struct identity_exchange *x, const char *variable, str
 	char *text = identity_file_text(x, variable, err);
 
 	if (text && !identity_is_token(text)) {
-		err_set(err, ERR_INVALID, "the file that %s names holds no token", variable);
+		err_set(err, ERR_INVALID, "the file that %s names does not hold a token", variable);
 		mem_free_secret(text);
 		text = NULL;
 	}

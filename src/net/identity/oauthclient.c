@@ -15,9 +15,9 @@
 
 enum { TOKEN_URL, CLIENT_ID, CLIENT_SECRET, SCOPES, PARAMS };
 enum { FIRST_WAY, OTHER_WAY }; /* stages */
-enum { IN_FORM = 1 };          /* memory: id and secret are sent in the form */
+enum { IN_FORM = 1 };          /* memory: send id and secret in the form */
 
-/* RFC 6749, 2.3.1: both are form-encoded before they become user and password. */
+/* RFC 6749, 2.3.1: both are form-encoded first. */
 static char *basic_value(const struct identity *i)
 {
 	struct buf pair = BUF_INIT(FORM_MAX);
@@ -62,9 +62,7 @@ static enum exchange_verdict oauthclient_next(struct identity_exchange *x, struc
 	return EXCHANGE_SEND;
 }
 
-/*
- * RFC 6749 requires Basic, but not every server accepts it; which way works is not known before.
- */
+/* RFC 6749 requires Basic, but not every server accepts it: try both ways. */
 static enum exchange_verdict oauthclient_read(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err)
 {
@@ -101,7 +99,7 @@ struct identity *oauthclient_new(const struct oauthclient_config *config, struct
 	for (const char *at = config->params; at && *at; at++)
 		if ((unsigned char)*at < ' ' || *at == 0x7f) {
 			err_set(err, ERR_INVALID,
-				"the token URL's parameters holds a line break or another control character");
+				"the token URL's parameters contain a line break or another control character");
 			return NULL;
 		}
 	c.texts[TOKEN_URL] = config->token_url;

@@ -3,14 +3,14 @@
 #define NET_IDENTITY_OAUTHCLIENT_H
 
 /*
- * An OAuth 2 client by its own credentials (RFC 6749, 4.4). The client's id and secret are sent as
- * Basic credentials or, when the token server does not accept that, in the form; what worked is
+ * The OAuth 2 client credentials grant (RFC 6749, 4.4). The client's id and secret are sent with
+ * Basic authentication or, if the token server refuses that, in the form; the way that worked is
  * remembered.
  */
 
 #include "net/identity/identity.h"
 
-struct oauthclient_config { /* texts may be NULL, but for the URL */
+struct oauthclient_config { /* texts may be NULL, except the URL */
 	const char *token_url;
 	const char *client_id, *client_secret;
 	const char *scopes; /* separated by blanks */

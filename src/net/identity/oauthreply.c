@@ -13,7 +13,7 @@
 
 #define LIFE_MAX_S (10 * 365 * 86400.0)
 
-/* Seconds; some servers write them as a string. What is over at once lives for a moment. */
+/* In ms; some servers write the seconds as a string. 0: unknown, so an expired token gets 1 ms. */
 static int64_t life_of(const json_t *answer)
 {
 	const json_t *value = json_object_get(answer, "expires_in");
@@ -25,7 +25,7 @@ static int64_t life_of(const json_t *answer)
 	return seconds < 0.001 ? 1 : (int64_t)((seconds < LIFE_MAX_S ? seconds : LIFE_MAX_S) * 1000);
 }
 
-/* Only the codes of RFC 6749 and of Entra ID: error_description may repeat what was sent. */
+/* Only known codes (RFC 6749, Entra ID): error_description may repeat what was sent. */
 static char *code_of(const json_t *answer)
 {
 	static const char *const codes[] = { "invalid_request", "invalid_client", "invalid_grant",
@@ -51,7 +51,7 @@ int oauthreply_read(const struct webresponse *answer, struct credential *out, st
 	} else if (!json_is_object(value)) {
 		err_set(err, ERR_INVALID, "no token: the answer is not a JSON object");
 	} else if (!identity_is_token(text)) {
-		err_set(err, ERR_INVALID, "no token: the answer has no access_token that can be sent");
+		err_set(err, ERR_INVALID, "no token: the answer has no valid access_token");
 	} else if (*type && strcasecmp(type, "bearer") != 0) {
 		err_set(err, ERR_INVALID, "no token: the answer's token_type is not bearer");
 	} else {

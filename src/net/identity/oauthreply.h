@@ -2,13 +2,13 @@
 #ifndef NET_IDENTITY_OAUTHREPLY_H
 #define NET_IDENTITY_OAUTHREPLY_H
 
-/* What a token server says (RFC 6749, 5): for the kinds of identity that ask one. Pure. */
+/* Reads a token server's response (RFC 6749, 5). Pure. */
 
 #include "net/identity/identity.h"
 
 /*
- * 0 with the token and its life in *out, which was empty; else -1 with an error that quotes nothing
- * but its code (invalid_client) and Entra's number of it (AADSTS7000215).
+ * 0 with the token and its life in *out, which must be empty; -1 with an error that quotes only its
+ * code (invalid_client) and Entra's error number (AADSTS7000215).
  */
 int oauthreply_read(const struct webresponse *answer, struct credential *out, struct err *err);
 

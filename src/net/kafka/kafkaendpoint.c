@@ -150,7 +150,7 @@ int kafkaendpoint_may_disclose(const struct kafkaendpoint *e, const char *host, 
 		.own_ca = e->base.tls.ca_pem != NULL,
 		.trusted = e->trusted };
 
-	return e->region && e->identity && identity_is_own(e->identity) ? disclosure_judge(&to, err) : 0;
+	return e->region && e->identity && identity_is_own(e->identity) ? disclosure_check(&to, err) : 0;
 }
 
 static int check_servers(const struct kafkaendpoint *e, struct err *err)

@@ -10,17 +10,17 @@
 #include "net/http/httpstatus.h"
 #include "net/identity/awssts.h"
 
-#define RIGHT "secretsmanager:GetSecretValue"
+#define PERMISSION "secretsmanager:GetSecretValue"
 
-/* A stage wanders from version to version. */
+/* A stage moves from version to version. */
 static bool awssecrets_is_pinned(const struct secretmanager_secret *s)
 {
 	return secretmanager_given(s->version);
 }
 
-/* ---- Asking ---- */
+/* ---- The request ---- */
 
-/* -1: jansson takes UTF-8 only. */
+/* -1: not UTF-8. */
 static int put(json_t *body, const char *key, const char *value)
 {
 	return secretmanager_given(value) ? json_object_set_new(body, key, json_string(value)) : 0;
@@ -33,7 +33,7 @@ static int awssecrets_request(const struct secretmanager_secret *s, struct webre
 		put(body, "VersionStage", s->stage) == 0;
 
 	if (good) {
-		out->url = mem_printf("%s/", s->place);
+		out->url = mem_printf("%s/", s->endpoint);
 		out->body = json_text(body);
 		out->content_type = "application/x-amz-json-1.1";
 		strmap_set(&out->headers, "X-Amz-Target", "secretsmanager.GetSecretValue");
@@ -42,9 +42,9 @@ static int awssecrets_request(const struct secretmanager_secret *s, struct webre
 	return good ? 0 : err_set(err, ERR_INVALID, "its name, version or stage is not UTF-8");
 }
 
-/* ---- What is said ---- */
+/* ---- The response ---- */
 
-/* AWS says with status 400 what others say with 403, 404 and 429. */
+/* AWS uses status 400 where others use 403, 404 and 429. */
 static enum err_kind kind_of(int status, const char *words)
 {
 	static const char *const missing[] = { "ResourceNotFoundException", NULL },
@@ -64,11 +64,11 @@ static enum err_kind kind_of(int status, const char *words)
 
 static int awssecrets_refused(const struct webresponse *answer, struct err *err)
 {
-	MEM_AUTO char *words = awssts_words(answer->body, answer->len);
+	MEM_AUTO char *words = awssts_error(answer->body, answer->len);
 	enum err_kind kind = kind_of(answer->status, words);
 
 	err_set(err, kind, "HTTP status %d%s%s%s", answer->status, words ? ", " : "", words ? words : "",
-		kind == ERR_DENIED ? "; needed is the right " RIGHT : "");
+		kind == ERR_DENIED ? "; missing permission: " PERMISSION : "");
 	err->http_status = answer->status;
 	return -1;
 }
@@ -78,20 +78,19 @@ static int awssecrets_take(const json_t *answer, char **value, struct err *err)
 	const json_t *text = json_object_get(answer, "SecretString");
 
 	if (!text && json_object_get(answer, "SecretBinary"))
-		return err_set(err, ERR_INVALID,
-			"its value is binary (SecretBinary), which no parameter can be: store it as text");
+		return err_set(err, ERR_INVALID, "its value is binary (SecretBinary): store it as text (SecretString)");
 	*value = secretmanager_text(text, "its value (SecretString)", err);
 	return *value ? 0 : -1;
 }
 
-/* The words of the errors are KEDA's. */
+/* KEDA's error texts. */
 static int awssecrets_member(const json_t *whole, const char *member, char **out, struct err *err)
 {
 	const json_t *found = json_object_get(whole, member);
 	int rc = 0;
 
 	if (!json_is_object(whole))
-		rc = err_set(err, ERR_INVALID, "secretKey \"%.200s\": the secret's value is no JSON object", member);
+		rc = err_set(err, ERR_INVALID, "secretKey \"%.200s\": the secret's value is not a JSON object", member);
 	else if (!found)
 		rc = err_set(err, ERR_MISSING, "secretKey \"%.200s\": SecretKey Not Found", member);
 	else if (!json_is_string(found))

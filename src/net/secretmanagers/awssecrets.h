@@ -4,8 +4,8 @@
 
 /*
  * AWS Secrets Manager: GetSecretValue, as JSON 1.1, signed for the service "secretsmanager". A
- * secret is named by its name or its ARN. Its value is a text, often a JSON object with a text for
- * each member ("secretKey").
+ * secret is named by its name or its ARN. Its value is a text, often a JSON object whose members
+ * are texts ("secretKey").
  */
 
 #include "net/secretmanagers/secretmanager.h"

@@ -10,19 +10,19 @@
 #include "base/mem.h"
 #include "net/identity/googlekey.h"
 
-#define RIGHT      "secretmanager.versions.access (role Secret Manager Secret Accessor)"
+#define PERMISSION "secretmanager.versions.access (role Secret Manager Secret Accessor)"
 #define DIGITS     "0123456789"
 #define LETTERS    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "-_"
 #define NAME_MOST  255
-#define CASTAGNOLI 0x82f63b78u /* reversed */
+#define CASTAGNOLI 0x82f63b78u /* bits reversed */
 
-/* An alias wanders from version to version, as "latest" does. */
+/* An alias, like "latest", moves from version to version. */
 static bool googlesecrets_is_pinned(const struct secretmanager_secret *s)
 {
 	return secretmanager_given(s->version) && secretmanager_is_of(s->version, DIGITS, NAME_MOST);
 }
 
-/* All become parts of a path, so nothing else may stand in them. */
+/* All become parts of a path: only valid characters. */
 static int googlesecrets_request(const struct secretmanager_secret *s, struct webrequest *out, struct err *err)
 {
 	const char *version = secretmanager_given(s->version) ? s->version : "latest";
@@ -38,7 +38,7 @@ static int googlesecrets_request(const struct secretmanager_secret *s, struct we
 	if (!secretmanager_is_of(version, LETTERS, NAME_MOST))
 		return err_set(err, ERR_INVALID, "secret %s: version %.100s is invalid: it is a number or an alias",
 			s->name, version);
-	out->url = mem_printf("%s/v1/projects/%s/secrets/%s/versions/%s:access", s->place, s->project, s->name,
+	out->url = mem_printf("%s/v1/projects/%s/secrets/%s/versions/%s:access", s->endpoint, s->project, s->name,
 		version);
 	return 0;
 }
@@ -56,7 +56,7 @@ uint32_t googlesecrets_checksum(const void *bytes, size_t len)
 	return ~crc;
 }
 
-/* The checksum is an int64, which Google's JSON has as text; an absent one is not looked at. */
+/* An int64, which Google's JSON writes as a string. Optional. */
 static bool is_whole(const json_t *checksum, const char *bytes, size_t len)
 {
 	const char *text = json_string_value(checksum);
@@ -79,7 +79,7 @@ static int googlesecrets_take(const json_t *answer, char **value, struct err *er
 	if (!bytes)
 		return err_set(err, ERR_INVALID, "the answer has no payload in base64");
 	if (!is_whole(json_object_get(payload, "dataCrc32c"), bytes, len)) {
-		err_set(err, ERR_TEMPORARY, "secret payload data corruption detected"); /* KEDA's words */
+		err_set(err, ERR_TEMPORARY, "secret payload data corruption detected"); /* KEDA's text */
 	} else if (strlen(bytes) != len) {
 		err_set(err, ERR_INVALID, "its value holds a NUL character");
 	} else {
@@ -93,7 +93,7 @@ static int googlesecrets_take(const json_t *answer, char **value, struct err *er
 
 static int googlesecrets_refused(const struct webresponse *answer, struct err *err)
 {
-	return secretmanager_refused(answer, "status", RIGHT, err);
+	return secretmanager_refused(answer, "status", PERMISSION, err);
 }
 
 const struct secretmanager googlesecrets = { .label = "Google Secret Manager",

@@ -3,15 +3,15 @@
 #define NET_SECRETMANAGERS_GOOGLESECRETS_H
 
 /*
- * Google Cloud Secret Manager: projects.secrets.versions.access of its REST API. Its values are
- * bytes, in base64, with a checksum (CRC-32C) that is verified.
+ * Google Cloud Secret Manager: projects.secrets.versions.access of its REST API. Values are bytes,
+ * in base64, with a CRC-32C that is verified.
  */
 
 #include <stdint.h>
 
 #include "net/secretmanagers/secretmanager.h"
 
-#define GOOGLESECRETS_PLACE "https://secretmanager.googleapis.com"
+#define GOOGLESECRETS_URL "https://secretmanager.googleapis.com"
 
 extern const struct secretmanager googlesecrets;
 

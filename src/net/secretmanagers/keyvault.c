@@ -7,7 +7,7 @@
 #include "base/mem.h"
 
 #define API_VERSION  "7.5"
-#define RIGHT        "to get secrets (role Key Vault Secrets User)"
+#define PERMISSION   "get secrets (role Key Vault Secrets User)"
 #define LETTERS      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 #define NAME_MOST    127
 #define VERSION_MOST 64
@@ -17,7 +17,7 @@ static bool keyvault_is_pinned(const struct secretmanager_secret *s)
 	return secretmanager_given(s->version);
 }
 
-/* Name and version become parts of a path, so nothing else may stand in them. */
+/* Name and version become parts of a path: only valid characters. */
 static int keyvault_request(const struct secretmanager_secret *s, struct webrequest *out, struct err *err)
 {
 	const char *version = s->version ? s->version : "";
@@ -28,7 +28,7 @@ static int keyvault_request(const struct secretmanager_secret *s, struct webrequ
 	if (*version && !secretmanager_is_of(version, LETTERS, VERSION_MOST))
 		return err_set(err, ERR_INVALID, "secret %s: version %.100s is invalid: it has letters and digits",
 			s->name, version);
-	out->url = mem_printf("%s/secrets/%s/%s?api-version=" API_VERSION, s->place, s->name, version);
+	out->url = mem_printf("%s/secrets/%s/%s?api-version=" API_VERSION, s->endpoint, s->name, version);
 	return 0;
 }
 
@@ -40,7 +40,7 @@ static int keyvault_take(const json_t *answer, char **value, struct err *err)
 
 static int keyvault_refused(const struct webresponse *answer, struct err *err)
 {
-	return secretmanager_refused(answer, "code", RIGHT, err);
+	return secretmanager_refused(answer, "code", PERMISSION, err);
 }
 
 const struct secretmanager keyvault = { .label = "Azure Key Vault",

@@ -3,8 +3,8 @@
 #define NET_SECRETMANAGERS_KEYVAULT_H
 
 /*
- * Azure Key Vault: the operation Get Secret of its REST API. A vault is a host of its own; whoever
- * asks it shows a token of Entra ID.
+ * Azure Key Vault: the operation Get Secret of its REST API. Each vault has a host of its own,
+ * which gets a token of Entra ID.
  */
 
 #include "net/secretmanagers/secretmanager.h"

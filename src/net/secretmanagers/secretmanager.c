@@ -15,7 +15,7 @@ int secretmanager_check(const struct secretmanager *m, const struct secretmanage
 	struct webrequest request = { 0 };
 	int rc;
 
-	/* The one that comes with the identity's credential is not known yet. */
+	/* The identity's project is not known yet. */
 	if (m->needs_project && !secretmanager_given(named.project))
 		named.project = "project";
 	rc = m->request(&named, &request, err);
@@ -41,7 +41,7 @@ char *secretmanager_text(const json_t *value, const char *what, struct err *err)
 
 	if (text && strlen(text) == json_string_length(value))
 		return mem_dup(text);
-	err_set(err, ERR_INVALID, "%s %s", what, text ? "holds a NUL character" : "is no text");
+	err_set(err, ERR_INVALID, "%s %s", what, text ? "holds a NUL character" : "is not a string");
 	return NULL;
 }
 
@@ -57,7 +57,7 @@ bool secretmanager_is_of(const char *text, const char *letters, size_t most)
 	return len > 0 && len <= most && strspn(text, letters) == len;
 }
 
-/* On one line, which the caller owns. */
+/* Code and message on one line, which the caller owns. */
 static char *words_of(const json_t *error, const char *code_member)
 {
 	const char *code = json_str_or_empty(error, code_member), *message = json_str_or_empty(error, "message"),
@@ -70,14 +70,14 @@ static char *words_of(const json_t *error, const char *code_member)
 	return words;
 }
 
-int secretmanager_refused(const struct webresponse *answer, const char *code, const char *right, struct err *err)
+int secretmanager_refused(const struct webresponse *answer, const char *code, const char *permission, struct err *err)
 {
 	json_t *body = json_parse_foreign(answer->body, answer->len, NULL);
 	MEM_AUTO char *words = words_of(json_object_get(body, "error"), code);
 	enum err_kind kind = httpstatus_kind(answer->status);
 
 	err_set(err, kind, "HTTP status %d%s%s%s%s", answer->status, *words ? ", " : "", words,
-		kind == ERR_DENIED ? "; needed is the right " : "", kind == ERR_DENIED ? right : "");
+		kind == ERR_DENIED ? "; missing permission: " : "", kind == ERR_DENIED ? permission : "");
 	err->http_status = answer->status;
 	json_decref(body);
 	return -1;

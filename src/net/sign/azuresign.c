@@ -41,7 +41,7 @@ static char *lower(const char *text, size_t len)
 	return copy;
 }
 
-/* Sorted by their names in lower case, which a map of names as written is not. */
+/* Sorted by lower-case name; a strmap sorts by the name as written. */
 static void put_ms_headers(struct buf *out, const struct strmap *headers)
 {
 	struct strmap sorted = { 0 };
@@ -68,7 +68,7 @@ static char *decoded(const char *text, size_t len)
 	return out;
 }
 
-/* "\nname:value" of each parameter, sorted; values of one name stand in one line, sorted. */
+/* "\nname:value" for each parameter, sorted; equal names share a line with their sorted values. */
 static void put_parameters(struct buf *out, const char *query)
 {
 	struct strmap sorted = { 0 };

@@ -3,9 +3,8 @@
 #define NET_SIGN_AZURESIGN_H
 
 /*
- * Azure's signatures by a shared key: SharedKey of a Storage account (blobs, queues), and the
- * tokens of Service Bus and Event Hubs. Pure functions: the time is a parameter or among the
- * headers, nothing is sent.
+ * Azure's signatures with a shared key: SharedKey of a Storage account (blobs, queues), and the
+ * tokens of Service Bus and Event Hubs. Pure.
  */
 
 #include <stdint.h>
@@ -18,28 +17,27 @@ struct azuresign_request { /* borrowed */
 	const char *path;  /* as in the request line, without the query; "" is "/" */
 	const char *query; /* the same, without '?', encoded; NULL: none */
 	/*
-	 * all that are sent: x-ms-date and x-ms-version among them. Content-Length need not be, if
-	 * it is 0
+	 * all that are sent, with x-ms-date and x-ms-version; a Content-Length of 0 may be missing
 	 */
 	const struct strmap *headers;
 };
 
 /*
- * What SharedKey signs, for the account; the caller owns it. With an endpoint whose path begins
- * with the account's name (Azurite) the account stands in it twice, as the server has it.
+ * The text that SharedKey signs; the caller owns it. If the path begins with the account's name
+ * (Azurite), the account appears twice in it, as the server expects.
  */
 char *azuresign_text(const struct azuresign_request *request, const char *account);
 
 /*
- * "SharedKey ACCOUNT:SIGNATURE", for Authorization; the caller owns it. key: base64, as the portal
- * shows it. NULL with ERR_INVALID: it is not base64.
+ * "SharedKey ACCOUNT:SIGNATURE", for Authorization; the caller owns it. key: base64, as in the
+ * portal. NULL with ERR_INVALID: not base64.
  */
 char *azuresign_shared_key(const struct azuresign_request *request, const char *account, const char *key,
 	struct err *err);
 
 /*
- * "SharedAccessSignature sr=...&sig=...&se=...&skn=...", for Authorization, good until
- * until_unix_s; the caller owns it (a secret). url: what it opens
+ * "SharedAccessSignature sr=...&sig=...&se=...&skn=...", for Authorization, valid until
+ * until_unix_s; the caller owns it (a secret). url: the resource
  * ("https://ns.servicebus.windows.net/queue").
  */
 char *azuresign_token(const char *url, const char *key_name, const char *key, int64_t until_unix_s);

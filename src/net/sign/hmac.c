@@ -6,7 +6,7 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
-/* Neither fails but for want of memory, with which nothing here goes on. */
+/* They fail only without memory, and then nothing here goes on. */
 void hmac_sha256(const void *key, size_t key_len, const void *bytes, size_t len, uint8_t out[HMAC_SIZE])
 {
 	unsigned size = HMAC_SIZE;

@@ -2,7 +2,7 @@
 #ifndef NET_SIGN_HMAC_H
 #define NET_SIGN_HMAC_H
 
-/* SHA-256 and HMAC-SHA-256 of texts and bytes, for the signers of this folder. Pure. */
+/* SHA-256 and HMAC-SHA-256, for the signers of this folder. Pure. */
 
 #include <stddef.h>
 #include <stdint.h>

@@ -33,7 +33,7 @@ static EVP_PKEY *read_key(const char *pem, struct err *err)
 
 static bool begin(EVP_MD_CTX *md, enum jwt_algorithm algorithm, EVP_PKEY *key)
 {
-	EVP_PKEY_CTX *padding = NULL; /* md's */
+	EVP_PKEY_CTX *padding = NULL; /* owned by md */
 
 	if (!md || EVP_DigestSignInit(md, &padding, EVP_sha256(), NULL, key) != 1)
 		return false;

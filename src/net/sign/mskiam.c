@@ -15,7 +15,7 @@
 #define AGENT      "kscaled"
 #define GOOD_FOR_S 900
 
-/* The query of the presigned request to a host; the caller owns it. */
+/* The query of the presigned request; the caller owns it. */
 static char *presigned(const struct sigv4_key *as, const char *host, int64_t unix_s)
 {
 	const struct sigv4_header header = { "Host", host };
@@ -30,7 +30,7 @@ static char *presigned(const struct sigv4_key *as, const char *host, int64_t uni
 	return sigv4_presigned(&request, &key, unix_s, GOOD_FOR_S);
 }
 
-/* AWS's own signers name this host in all partitions, China's, too. */
+/* AWS's own signers use this host in all partitions, also in China. */
 char *mskiam_token(const struct sigv4_key *key, int64_t unix_s)
 {
 	MEM_AUTO char *host = mem_printf("kafka.%s.amazonaws.com", key->region);
@@ -45,7 +45,7 @@ char *mskiam_token(const struct sigv4_key *key, int64_t unix_s)
 
 /* ---- As JSON ---- */
 
-/* In place: of what sigv4_presigned has encoded. */
+/* Decodes sigv4_presigned's encoding in place. */
 static char *decoded(char *text)
 {
 	char *to = text;

@@ -3,21 +3,21 @@
 #define NET_SIGN_MSKIAM_H
 
 /*
- * What AWS keys say to a broker of Amazon MSK: a presigned request "may I connect?", which the
- * broker passes on to IAM. Nobody sends it over HTTP. By SASL OAUTHBEARER it is the bearer token,
- * by MSK's own mechanism AWS_MSK_IAM a JSON object. Pure: the time is a parameter.
+ * Authentication with AWS keys at a broker of Amazon MSK: a presigned request for
+ * kafka-cluster:Connect, which is not sent over HTTP; the broker passes it on to IAM. For SASL
+ * OAUTHBEARER it is the bearer token, for MSK's own mechanism AWS_MSK_IAM a JSON object. Pure.
  *
- * Each is good for a quarter of an hour, so it is made anew for each login (net/kafka/kafkalink).
- * What is returned is a secret while it lasts, and the caller owns it.
+ * Each is valid for a quarter of an hour, so net/kafka/kafkalink makes a new one for each login.
+ * The result is a secret until then; the caller owns it.
  */
 
 #include <stdint.h>
 
 #include "net/sign/sigv4.h"
 
-/* key->service is not looked at. */
+/* key->service is ignored. */
 char *mskiam_token(const struct sigv4_key *key, int64_t unix_s);
-/* host: of the broker, without its port */
+/* host: the broker's, without a port */
 char *mskiam_payload(const struct sigv4_key *key, const char *host, int64_t unix_s);
 
 #endif

@@ -8,10 +8,10 @@
 
 #include "base/mem.h"
 
-#define BLOCK_MAX 144 /* of the hashes that OpenSSL has; of ours 128 */
+#define BLOCK_MAX 144 /* OpenSSL's largest; ours need 128 */
 
 struct pbkdf2 {
-	EVP_MD_CTX *inner, *outer; /* of HMAC, behind the key: what each round begins with */
+	EVP_MD_CTX *inner, *outer; /* HMAC states after the key: each round starts from them */
 	EVP_MD_CTX *work;
 	size_t size; /* of the hash */
 	unsigned left;
@@ -20,7 +20,7 @@ struct pbkdf2 {
 
 /* ---- HMAC ---- */
 
-/* A state that has taken the key, padded and masked (RFC 2104). */
+/* A hash state after the padded and masked key (RFC 2104). */
 static EVP_MD_CTX *begin(const EVP_MD *md, const unsigned char *key, size_t len, unsigned char mask)
 {
 	unsigned char block[BLOCK_MAX];
@@ -38,7 +38,7 @@ static EVP_MD_CTX *begin(const EVP_MD *md, const unsigned char *key, size_t len,
 	return c;
 }
 
-/* A copy of a state takes the bytes and ends. None of this fails but for want of memory. */
+/* Finishes a copy of a state with the bytes. Fails only without memory. */
 static void end(const struct pbkdf2 *p, const EVP_MD_CTX *state, const void *bytes, size_t len, unsigned char *out)
 {
 	if (EVP_MD_CTX_copy_ex(p->work, state) != 1 || EVP_DigestUpdate(p->work, bytes, len) != 1 ||
@@ -57,7 +57,7 @@ static void mac(struct pbkdf2 *p, const void *bytes, size_t len)
 
 /* ---- Rounds ---- */
 
-/* The first takes the salt and the number of the block, each other one what the one before made. */
+/* The first round hashes the salt and the block number, each further one the result before it. */
 static void run_first(struct pbkdf2 *p, const void *salt, size_t len)
 {
 	static const unsigned char number[] = { 0, 0, 0, 1 };

@@ -3,9 +3,8 @@
 #define NET_SIGN_PBKDF2_H
 
 /*
- * PBKDF2 over HMAC (RFC 8018), of one block, in pieces: OpenSSL's own computes all rounds in one
- * call, and how many there are is a server's choice. Pure; who computes how much of it when:
- * net/sign/salter.
+ * PBKDF2 over HMAC (RFC 8018), one block, in pieces: OpenSSL's own runs all rounds in one call, and
+ * the server chooses their number. Pure; net/sign/salter decides when to run.
  */
 
 #include <openssl/types.h>
@@ -14,11 +13,11 @@
 
 struct pbkdf2;
 
-/* All is borrowed for this call. rounds: at least 1. NULL: this OpenSSL has no such hash. */
+/* Arguments are borrowed for this call. rounds: at least 1. NULL: OpenSSL lacks the hash. */
 struct pbkdf2 *pbkdf2_new(const EVP_MD *md, const char *password, const void *salt, size_t salt_len, unsigned rounds);
 void pbkdf2_free(struct pbkdf2 *p); /* wipes; NULL is fine */
 
-bool pbkdf2_run(struct pbkdf2 *p, unsigned rounds);         /* at most so many more; whether all are done */
-const unsigned char *pbkdf2_result(const struct pbkdf2 *p); /* as long as the hash; borrowed */
+bool pbkdf2_run(struct pbkdf2 *p, unsigned rounds);         /* runs up to that many more; true: all are done */
+const unsigned char *pbkdf2_result(const struct pbkdf2 *p); /* of the hash's length; borrowed */
 
 #endif

@@ -6,19 +6,19 @@
 
 #include "base/mem.h"
 
-#define SLICE_US     2000 /* as long as a turn of the loop */
-#define SLICE_PIECES 400  /* in a slice at most, whatever the clock says */
-#define PIECE        50   /* iterations: some tens of microseconds */
+#define SLICE_US     2000 /* a turn of the loop */
+#define SLICE_PIECES 400  /* limit per slice, even if the clock stands still */
+#define PIECE        50   /* iterations, some tens of microseconds */
 #define PAUSE_MS     2
 
 struct salter {
 	struct loop *loop;
 	struct fairqueue waiting;
 	struct loop_timer slice;
-	int64_t next_ms; /* no slice before; loop clock */
+	int64_t next_ms; /* earliest next slice; loop clock */
 };
 
-/* Of loop_now_ms a slice would be one or two. */
+/* loop_now_ms is too coarse for a slice. */
 static int64_t now_us(void)
 {
 	struct timespec ts;
@@ -33,7 +33,7 @@ static void want_slice(struct salter *s)
 		loop_timer_set(&s->slice, s->next_ms - loop_now_ms(s->loop));
 }
 
-/* A callback may free any other that waits, and add some. */
+/* A callback may free and add waiting turns. */
 static void on_slice(void *arg)
 {
 	struct salter *s = arg;

@@ -3,12 +3,12 @@
 #define NET_SIGN_SALTER_H
 
 /*
- * Computes what SCRAM logins need before they can go on (net/sign/scram): as many iterations as
- * each server names, for as many servers as there are. They are computed in slices between turns of
- * the loop, at most half of the time, and namespaces take turns after each piece: logins of one, at
- * a thousand servers with the most iterations, keep those of others waiting for a few of theirs. In
- * a namespace the oldest is first, and what it computed serves those behind it, as a cluster's
- * brokers have one salt for a user. Net/kafka, net/mongo and net/pg share one.
+ * Salts passwords for SCRAM logins (net/sign/scram), with as many iterations as each server
+ * demands. They run in slices between turns of the loop, at most half of the time, and namespaces
+ * take turns after each piece: a namespace with a thousand logins and the most iterations delays
+ * others by a few pieces only. Within a namespace the oldest is first, and its result serves those
+ * behind it with the same salt, such as a cluster's brokers. Net/kafka, net/mongo and net/pg share
+ * one salter.
  */
 
 #include "base/fairqueue.h"
@@ -18,22 +18,22 @@
 struct salter;
 
 struct salter *salter_new(struct loop *loop);
-void salter_free(struct salter *s); /* no callback any more; NULL is fine */
+void salter_free(struct salter *s); /* no callbacks; NULL is fine */
 
-/* One that waits; a member of its owner. Zeroed it does not. */
+/* A waiting login; a member of its owner. Zeroed: not waiting. */
 struct salter_turn {
 	struct fairqueue_entry entry; /* first */
-	struct scram *scram;          /* borrowed, as is: */
+	struct scram *scram;          /* borrowed, like memory */
 	struct scram_memory *memory;
 	loop_fn fn;
 	void *arg;
 };
 
 /*
- * fn(arg) once the password is salted (scram_final is next): from the loop, exactly once, never
- * before this returns. namespace_: for whom; "" for several.
+ * Calls fn(arg) once the password is salted (scram_final is next): from the loop, exactly once,
+ * never before this returns. namespace_: "" for several.
  */
 void salter_ask(struct salter *s, struct salter_turn *t, const char *namespace_);
-void salter_leave(struct salter_turn *t); /* no callback any more; fine when it does not wait */
+void salter_leave(struct salter_turn *t); /* no callback; fine when not waiting */
 
 #endif

@@ -22,14 +22,14 @@ struct scram {
 	const EVP_MD *md;
 	size_t size; /* of the hash */
 	char *user, *password, *nonce;
-	/* of the server's first message; NULL before */
-	char *salt, *whole_nonce, *said; /* said: what both sign */
+	/* of the server's first message; NULL before it */
+	char *salt, *whole_nonce, *auth_message; /* RFC 5802's AuthMessage, which both sides sign */
 	size_t salt_len;
 	int iterations;
-	struct pbkdf2 *salting;     /* NULL: not begun */
-	struct scram_memory salted; /* of: what is to be salted; the rest once is_salted */
+	struct pbkdf2 *salting;     /* NULL: not started */
+	struct scram_memory salted; /* of: set with the salt; salted: valid once is_salted */
 	bool is_salted, cannot, few;
-	unsigned char signature[EVP_MAX_MD_SIZE]; /* that the server must send */
+	unsigned char signature[EVP_MAX_MD_SIZE]; /* expected from the server */
 	bool expects;                             /* signature is set */
 };
 
@@ -62,7 +62,7 @@ void scram_free(struct scram *s)
 	mem_free_secret(s->password);
 	mem_free_secret(s->nonce);
 	mem_free_secret(s->whole_nonce);
-	mem_free_secret(s->said);
+	mem_free_secret(s->auth_message);
 	free(s->salt);
 	pbkdf2_free(s->salting);
 	mem_wipe(s, sizeof(*s));
@@ -71,9 +71,7 @@ void scram_free(struct scram *s)
 
 /* ---- Messages ---- */
 
-/*
- * "n=user,r=nonce": the first message without its header. A comma and an equals sign are escaped.
- */
+/* "n=user,r=nonce": client-first-message-bare. Commas and equals signs are escaped. */
 static void put_bare_first(const struct scram *s, struct buf *out)
 {
 	buf_puts(out, "n=");
@@ -88,7 +86,7 @@ static void put_bare_first(const struct scram *s, struct buf *out)
 	buf_printf(out, ",r=%s", s->nonce);
 }
 
-/* Room for all that these messages can hold, so that nothing is left behind by growing. */
+/* Large enough for any message, as growing would leave copies of the secret behind. */
 static struct buf message_buf(const struct scram *s)
 {
 	struct buf out = BUF_INIT(3 * strlen(s->user) + strlen(s->nonce) + 4 * SCRAM_MESSAGE_MAX);
@@ -112,8 +110,8 @@ char *scram_first(const struct scram *s)
 }
 
 /*
- * The value of "x=..." at *at, which is cut out of the text, and *at moves behind it; NULL:
- * another.
+ * The value of attribute "x=..." at *at; terminates it and moves *at behind it. NULL: another
+ * attribute.
  */
 static char *take_attribute(char **at, char name)
 {
@@ -142,7 +140,7 @@ static char *read_text(const char *message, size_t len, struct err *err)
 	return NULL;
 }
 
-/* ---- What the server asks for ---- */
+/* ---- The server's first message ---- */
 
 static int read_iterations(const char *text, bool few, int *out, struct err *err)
 {
@@ -151,7 +149,8 @@ static int read_iterations(const char *text, bool few, int *out, struct err *err
 	*out = atoi(text);
 	if (*out < (few ? 1 : SCRAM_ITERATIONS_MIN))
 		return err_set(err, ERR_DENIED,
-			"SCRAM: the server asks for %d iterations, which protect a password too little: at least %d",
+			"SCRAM: the server asks for %d iterations, too few to protect a password: at least %d are "
+			"needed",
 			*out, SCRAM_ITERATIONS_MIN);
 	if (*out > SCRAM_ITERATIONS_MAX)
 		return err_set(err, ERR_DENIED, "SCRAM: the server asks for %d iterations, more than %d", *out,
@@ -159,16 +158,16 @@ static int read_iterations(const char *text, bool few, int *out, struct err *err
 	return 0;
 }
 
-/* What both sign: the first messages, and the beginning of our last. */
-static char *make_said(const struct scram *s, const char *message, size_t len)
+/* AuthMessage: both first messages, and our last without its proof. */
+static char *make_auth_message(const struct scram *s, const char *message, size_t len)
 {
-	struct buf said = message_buf(s);
+	struct buf out = message_buf(s);
 
-	put_bare_first(s, &said);
-	buf_putc(&said, ',');
-	buf_append(&said, message, len);
-	buf_printf(&said, ",c=" NO_CHANNEL_BINDING_BASE64 ",r=%s", s->whole_nonce);
-	return buf_take(&said);
+	put_bare_first(s, &out);
+	buf_putc(&out, ',');
+	buf_append(&out, message, len);
+	buf_printf(&out, ",c=" NO_CHANNEL_BINDING_BASE64 ",r=%s", s->whole_nonce);
+	return buf_take(&out);
 }
 
 static void name_salted(struct scram *s, const char *salt)
@@ -185,14 +184,12 @@ int scram_take(struct scram *s, const char *message, size_t len, struct err *err
 	MEM_AUTO char *text = read_text(message, len, err);
 	char *at = text, *nonce, *salt, *iterations;
 
-	if (!text || s->said)
+	if (!text || s->auth_message)
 		return text ? refuse(err, "the server's message makes no sense") : -1;
 	nonce = take_attribute(&at, 'r');
 	salt = take_attribute(&at, 's');
 	iterations = take_attribute(&at, 'i');
-	/*
-	 * An extension ("m=") that must be understood stands before these, and so ends here, too.
-	 */
+	/* A mandatory extension ("m=") would come first, so it fails here, too. */
 	if (!nonce || !salt || !iterations)
 		return refuse(err, "the server's message makes no sense");
 	if (!text_begins(nonce, s->nonce) || strlen(nonce) == strlen(s->nonce))
@@ -204,7 +201,7 @@ int scram_take(struct scram *s, const char *message, size_t len, struct err *err
 	if (read_iterations(iterations, s->few, &s->iterations, err))
 		return -1;
 	s->whole_nonce = mem_dup(nonce);
-	s->said = make_said(s, message, len);
+	s->auth_message = make_auth_message(s, message, len);
 	name_salted(s, salt);
 	return 0;
 }
@@ -226,7 +223,7 @@ static void take_salted(struct scram *s, const unsigned char *salted)
 
 bool scram_salt(struct scram *s, struct scram_memory *memory, unsigned iterations)
 {
-	if (s->is_salted || s->cannot || !s->said)
+	if (s->is_salted || s->cannot || !s->auth_message)
 		return true;
 	if (strcmp(memory->of, s->salted.of) == 0) {
 		take_salted(s, memory->salted);
@@ -252,17 +249,17 @@ static bool hmac(const struct scram *s, const unsigned char *key, const char *te
 	return HMAC(s->md, key, (int)s->size, (const unsigned char *)text, strlen(text), out, NULL) != NULL;
 }
 
-/* proof: client key XOR client signature. Also what the server must send at the end. */
+/* proof: client key XOR client signature. Also computes the server's expected signature. */
 static bool prove(struct scram *s, unsigned char *proof)
 {
 	const unsigned char *salted = s->salted.salted;
 	unsigned char key[EVP_MAX_MD_SIZE], stored[EVP_MAX_MD_SIZE], signature[EVP_MAX_MD_SIZE];
 	bool done = s->is_salted && hmac(s, salted, "Client Key", key) &&
-		EVP_Digest(key, s->size, stored, NULL, s->md, NULL) == 1 && hmac(s, stored, s->said, signature);
+		EVP_Digest(key, s->size, stored, NULL, s->md, NULL) == 1 && hmac(s, stored, s->auth_message, signature);
 
 	for (size_t i = 0; done && i < s->size; i++)
 		proof[i] = key[i] ^ signature[i];
-	done = done && hmac(s, salted, "Server Key", key) && hmac(s, key, s->said, s->signature);
+	done = done && hmac(s, salted, "Server Key", key) && hmac(s, key, s->auth_message, s->signature);
 	s->expects = done;
 	mem_wipe(key, sizeof(key));
 	mem_wipe(stored, sizeof(stored));

@@ -5,18 +5,17 @@
 /*
  * The client's side of SCRAM-SHA-1, SCRAM-SHA-256 and SCRAM-SHA-512 (RFC 5802, RFC 7677), without
  * channel binding: three messages, and the proof that the server knows the password, too. Pure: the
- * caller carries the messages and brings the nonce. User and password are used as they are, without
- * SASLprep, as Kafka's brokers store them; what MongoDB makes of a password before SCRAM-SHA-1 is
- * net/mongo/mongologin's.
+ * caller sends the messages and makes the nonce. User and password are used without SASLprep, as
+ * Kafka's brokers store them; net/mongo/mongologin prepares MongoDB's password for SCRAM-SHA-1.
  *
  *   scram_first -> server's first message -> scram_take -> scram_salt -> scram_final ->
  *   server's last -> scram_verify
  *
- * The number of iterations is the server's choice, and its limit, SCRAM_ITERATIONS_MAX, takes some
- * tens of milliseconds. So they are computed in pieces, when net/sign/salter says, and not again
- * for a salt that is known (struct scram_memory). Kafka allows 4,096 to 16,384, MongoDB's defaults
- * are 15,000, and 10,000 with SHA-1. Fewer than RFC 7677's least are refused, too: with one
- * iteration a server that somebody else runs could search for the password.
+ * The server chooses the number of iterations; SCRAM_ITERATIONS_MAX takes some tens of
+ * milliseconds. So net/sign/salter runs them in pieces, and a known salt is not computed again
+ * (struct scram_memory). Kafka allows 4,096 to 16,384; MongoDB's default is 15,000, and 10,000 with
+ * SHA-1. Fewer than RFC 7677's minimum are refused: with one iteration a malicious server could
+ * search for the password.
  */
 
 #include <stdbool.h>
@@ -39,24 +38,24 @@ struct scram *scram_new(enum scram_hash hash, const char *user, const char *pass
 void scram_free(struct scram *s); /* wipes; NULL is fine */
 
 /*
- * The last salted password of an owner of the password: with it the next login is cheap. A value;
- * zero is nothing. As good as the password at that server, and wiped with it.
+ * A cached salted password: with it the next login is cheap. A value; empty when zeroed. At that
+ * server it is as good as the password, so it is wiped with it.
  */
 struct scram_memory {
-	char of[FINGERPRINT_TEXT]; /* password, salt, iterations and hash */
+	char of[FINGERPRINT_TEXT]; /* fingerprint of password, salt, iterations and hash */
 	unsigned char salted[SCRAM_HASH_MAX];
 };
 void scram_forget(struct scram_memory *m); /* wipes */
 
-/* PostgreSQL's servers may have fewer iterations than SCRAM_ITERATIONS_MIN (scram_iterations). */
+/* Allows fewer than SCRAM_ITERATIONS_MIN: PostgreSQL's scram_iterations may be lower. */
 void scram_allow_few(struct scram *s);
 /* The first message, which the caller frees (mem_free_secret). */
 char *scram_first(const struct scram *s);
-/* The server's first. 0, or -1 with ERR_DENIED, which quotes nothing of the message. */
+/* Reads the server's first message. 0, or -1 with ERR_DENIED, which quotes nothing of it. */
 int scram_take(struct scram *s, const char *message, size_t len, struct err *err);
-/* By up to so many iterations, or from the memory; whether it is done. After scram_take. */
+/* After scram_take: runs up to that many iterations, or takes the memory's result. True: done. */
 bool scram_salt(struct scram *s, struct scram_memory *memory, unsigned iterations);
-/* The last message, once it is done; as scram_first's. NULL with err. */
+/* The last message, once salted; the caller frees it (mem_free_secret). NULL with err. */
 char *scram_final(struct scram *s, struct err *err);
 /* 0: the server has proved that it knows the password. -1 with ERR_DENIED. */
 int scram_verify(struct scram *s, const char *message, size_t len, struct err *err);

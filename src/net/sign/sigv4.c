@@ -54,7 +54,7 @@ static char *encoded(const char *text)
 	return buf_take(&out);
 }
 
-/* Decodes a piece of a query, then encodes it as AWS does. A NUL stays encoded. */
+/* Decodes a piece of a query and encodes it as AWS does. A NUL stays encoded. */
 static char *recoded(const char *text, size_t len)
 {
 	struct buf out = BUF_INIT(TEXT_MAX);
@@ -126,7 +126,7 @@ char *sigv4_query(const char *query)
 
 /* ---- Path ---- */
 
-/* Removes what RFC 3986, 5.2.4, removes, and empty parts. */
+/* Removes dot segments (RFC 3986, 5.2.4) and empty segments. */
 static char *normalised(const char *path)
 {
 	char *out = mem_alloc(strlen(path) + 2), *end = out;
@@ -182,7 +182,7 @@ static int compare_header_lines(const void *a, const void *b)
 	return order ? order : (p->order > q->order) - (p->order < q->order);
 }
 
-/* Without blanks at either end; several in the middle are one. */
+/* Trimmed; inner runs of blanks become one. */
 static char *folded(const char *value)
 {
 	char *out = mem_alloc(strlen(value) + 1), *to = out;
@@ -197,7 +197,7 @@ static char *folded(const char *value)
 	return out;
 }
 
-/* "host:x\nx-amz-date:y\n" and "host;x-amz-date". Equal names are one line. */
+/* "host:x\nx-amz-date:y\n" and "host;x-amz-date". Equal names share a line. */
 static void put_headers(const struct sigv4_request *r, struct buf *lines, struct buf *names)
 {
 	struct header_line *list = mem_array(r->header_count + 1, sizeof(*list));
@@ -231,8 +231,8 @@ static void put_headers(const struct sigv4_request *r, struct buf *lines, struct
 struct signing {
 	char time[SIGV4_TIME_TEXT];
 	char *scope;      /* owned: "20150830/eu-west-1/sqs/aws4_request" */
-	struct buf names; /* of the headers that are signed */
-	struct buf lines; /* the headers */
+	struct buf names; /* SignedHeaders */
+	struct buf lines; /* CanonicalHeaders */
 	char text[HMAC_TEXT];
 };
 
@@ -274,7 +274,7 @@ static void derive_key(const struct signing *s, const struct sigv4_key *key, uin
 	}
 }
 
-/* payload: what stands for the body; NULL: its hash */
+/* payload: NULL: the body's hash */
 static void sign(struct signing *s, const struct sigv4_request *r, const struct sigv4_key *key, const char *query,
 	const char *payload)
 {

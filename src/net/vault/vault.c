@@ -7,8 +7,8 @@
 
 #include "base/mem.h"
 
-#define LOGINS_MAX 2000 /* of all namespaces */
-#define LOGINS_FEW 4    /* how much of the reserve one namespace may take */
+#define LOGINS_MAX 2000 /* over all namespaces */
+#define LOGINS_FEW 4    /* one namespace's maximum from the reserve */
 #define SWEEP_MS   60000
 
 /* ---- Calls ---- */
@@ -21,7 +21,7 @@ static void on_task(void *arg)
 
 	c->err = NULL;
 	c->value = NULL;
-	vault_tell(c, value, !err ? vault_time_left(c->pool, c->until_ms) : 0, err);
+	vault_finish(c, value, !err ? vault_time_left(c->pool, c->until_ms) : 0, err);
 	mem_free_secret(value);
 	free(err);
 }
@@ -37,7 +37,7 @@ static void entry_free(struct vault_pool *p, struct vault_entry *e)
 	free(e);
 }
 
-/* That has been unused for longest, of this namespace, or of all (NULL); NULL: each is in use. */
+/* The least recently used idle login of this namespace, or of all (NULL); NULL: all are in use. */
 static struct vault_entry *oldest_login(struct vault_pool *p, const char *asker)
 {
 	struct vault_entry *e, *next, *oldest = NULL;
@@ -59,8 +59,8 @@ static int make_room_for_login(struct vault_pool *p, const char *asker, struct s
 			e = oldest_login(p, NULL); /* the reserve is used up */
 		if (!e)
 			return err_set(err, ERR_TEMPORARY,
-				"logins to Vault: this namespace has no more of the %d that there are; its "
-				"TriggerAuthentications have too many credentials, or their servers are silent",
+				"logins to Vault: this namespace has used up its share of the %d; its "
+				"TriggerAuthentications have too many credentials, or their servers do not answer",
 				LOGINS_MAX);
 		entry_free(p, e);
 	}
@@ -114,7 +114,7 @@ static void on_sweep(void *arg)
 		loop_timer_set(&p->sweep, SWEEP_MS);
 }
 
-/* ---- Asking ---- */
+/* ---- Reading ---- */
 
 static void on_deadline(void *arg)
 {
@@ -123,15 +123,15 @@ static void on_deadline(void *arg)
 	struct err err;
 
 	if (!r)
-		return; /* its result comes in this turn anyway */
+		return; /* its result is due in this turn */
 	err_set(&err, ERR_TEMPORARY, "%.200s: %.200s: %s in time", r->shown_path,
 		vaultlogin_server(r->entry->login)->address, r->state == READ_LOGIN ? "no login" : "no answer");
 	vault_call_detach(c);
 	vaultread_drop_if_unwanted(r);
-	vault_tell(c, NULL, 0, &err);
+	vault_finish(c, NULL, 0, &err);
 }
 
-/* Joins the call to a read under way, or queues its task. */
+/* Joins the call to a read in progress, or queues its task. */
 static void begin(struct vault_call *c, const struct vault_server *server, const struct vault_login *login,
 	const struct vault_secret *secret)
 {
@@ -140,7 +140,7 @@ static void begin(struct vault_call *c, const struct vault_server *server, const
 	struct vault_entry *e = find_login(p, server, login, &err);
 	struct vaultread *r = e ? vaultread_find(p, e, secret, server->asker, &err) : NULL;
 
-	if (r && !vaultread_is_kept(r)) {
+	if (r && !vaultread_is_cached(r)) {
 		vaultread_join(r, c);
 		return;
 	}
@@ -158,18 +158,18 @@ struct vault_call *vault_read(struct vault_pool *p, const struct vault_server *s
 	const struct vault_secret *secret, int64_t deadline_ms, vault_fn fn, void *arg)
 {
 	struct vault_call *c = mem_zalloc(sizeof(*c));
-	int64_t patience_ms;
+	int64_t left_ms;
 
 	c->pool = p;
 	c->engine = secret->engine;
 	c->key = mem_dup(secret->key);
 	c->fn = fn;
 	c->arg = arg;
-	patience_ms = deadline_ms - loop_now_ms(p->loop);
+	left_ms = deadline_ms - loop_now_ms(p->loop);
 	loop_timer_init(&c->deadline, p->loop, on_deadline, c);
 	loop_task_init(&c->task, on_task, c);
 	begin(c, server, login, secret);
-	loop_timer_set(&c->deadline, patience_ms > 0 ? patience_ms : 0);
+	loop_timer_set(&c->deadline, left_ms > 0 ? left_ms : 0);
 	if (!loop_timer_pending(&p->sweep))
 		loop_timer_set(&p->sweep, SWEEP_MS);
 	return c;

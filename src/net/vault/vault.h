@@ -4,9 +4,9 @@
 
 /*
  * A client for the HTTP API of HashiCorp Vault (and OpenBao), as far as TriggerAuthentications use
- * it (doc/keda.md 6.3): login by token or by a Kubernetes JWT, reading secrets of key-value engines
- * 1 and 2, issuing certificates. There is one login per server and credentials, shared by all reads
- * and renewed while it is used. Knows no Kubernetes objects. Tokens and values are wiped when
+ * it (doc/keda.md 6.3): login with a token or a Kubernetes JWT, reading secrets of key-value
+ * engines 1 and 2, issuing certificates. There is one login per server and credentials, shared by
+ * all reads and renewed while in use. Knows no Kubernetes objects. Tokens and values are wiped when
  * freed, and never appear in errors.
  */
 
@@ -23,9 +23,9 @@ struct vault_call;
 /*
  * value (borrowed for the call) or err, never both. good_for_ms: when to read it again (two thirds
  * of a lease, or of a certificate's life; until then all reads get the same value); 0: unknown. The
- * value may be "". ERR_MISSING: no such path or key; ERR_DENIED: login or policy; ERR_INVALID:
- * address, path, token or CA file cannot be used, or the value is no string, integer or boolean;
- * ERR_TEMPORARY: everything else.
+ * value may be "". ERR_MISSING: no such path or key; ERR_DENIED: login or policy; ERR_INVALID: bad
+ * address, path, token or CA file, or the value is not a string, integer or boolean; ERR_TEMPORARY:
+ * everything else.
  */
 typedef void (*vault_fn)(void *arg, const char *value, int64_t good_for_ms, const struct err *err);
 
@@ -34,7 +34,7 @@ typedef void (*vault_fn)(void *arg, const char *value, int64_t good_for_ms, cons
  * VAULT_SKIP_VERIFY.
  */
 struct vault_pool *vault_pool_new(struct loop *loop, const char *ca_file, bool skip_verify);
-/* Calls under way end without callbacks; may be called from inside one; NULL is fine. */
+/* Calls in progress end without callbacks; may be called from inside one; NULL is fine. */
 void vault_pool_free(struct vault_pool *p);
 
 /*

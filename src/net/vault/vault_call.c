@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a call ends, whether it waits for a login, for a read, or for nothing. */
+/* The end of a call, with or without a read. */
 #include <stdlib.h>
 #include <utlist.h>
 
@@ -33,7 +33,7 @@ void vault_call_free(struct vault_call *c)
 	free(c);
 }
 
-void vault_tell(struct vault_call *c, const char *value, int64_t good_for_ms, const struct err *err)
+void vault_finish(struct vault_call *c, const char *value, int64_t good_for_ms, const struct err *err)
 {
 	struct vault_pool *p = c->pool;
 	vault_fn fn = c->fn;

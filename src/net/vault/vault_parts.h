@@ -6,8 +6,8 @@
  * Shared by the sources of net/vault only: vault.c has the pool and its logins, vault_call.c the
  * end of calls, vaultread.c the reads, which are shared and cached.
  *
- * A call belongs to a read, or to the pool's list of calls that are told without one. Callbacks may
- * do anything, even free the pool, which ends when the last of them has returned (depth).
+ * A call belongs to a read, or to the pool's list of calls that need none. Callbacks may do
+ * anything, even free the pool, which ends when the last of them has returned (depth).
  */
 
 #include <jansson.h>
@@ -22,12 +22,12 @@ struct vault_entry {
 	char key[FINGERPRINT_TEXT];
 	struct vaultlogin *login;
 	size_t reads; /* reads that use it */
-	char *asker;  /* owned; the namespace that it counts for: the first that used it */
+	char *asker;  /* owned; the namespace whose share it uses: the first that asked */
 	struct shares_hold share;
 	UT_hash_handle hh;
 };
 
-enum vaultread_state { READ_LOGIN, READ_ASKING, READ_DOUBTING, READ_TOLD, READ_KEPT };
+enum vaultread_state { READ_LOGIN, READ_ASKING, READ_CHECKING, READ_DONE, READ_CACHED };
 
 /*
  * One path read with one login: all calls for keys of it share the response. A response that is
@@ -36,7 +36,7 @@ enum vaultread_state { READ_LOGIN, READ_ASKING, READ_DOUBTING, READ_TOLD, READ_K
  */
 struct vaultread {
 	struct vault_pool *pool;
-	char key[FINGERPRINT_TEXT]; /* "": not in the table any more */
+	char key[FINGERPRINT_TEXT]; /* "": no longer in the table */
 	struct vault_entry *entry;
 	enum vaultread_state state;
 	char *path;       /* encoded */
@@ -45,8 +45,8 @@ struct vaultread {
 	char *asker;      /* the namespace that asked first */
 	struct vaultlogin_waiter waiter;
 	struct vaultrequest *request;
-	uint64_t round;      /* the round of the token that it was read with */
-	struct err *refusal; /* owned; the refusal, reported if the token turns out to be good; NULL */
+	uint64_t generation; /* of the token that it was read with */
+	struct err *refusal; /* owned; reported if the token turns out to be valid; NULL */
 	struct vault_call *calls;
 	/* while cached: */
 	json_t *answer;
@@ -58,13 +58,13 @@ struct vaultread {
 
 struct vault_call {
 	struct vault_pool *pool;
-	struct vaultread *read; /* NULL: in the pool's list of calls that need not wait */
+	struct vaultread *read; /* NULL: in the pool's list of calls that need no read */
 	enum vault_engine engine;
 	char *key;
 	vault_fn fn;
 	void *arg;
 	struct loop_timer deadline;
-	struct loop_task task; /* tells a call without a read */
+	struct loop_task task; /* ends a call without a read */
 	struct err *err;
 	char *value;
 	int64_t until_ms;
@@ -79,7 +79,7 @@ struct vault_pool {
 	struct vault_entry *logins;
 	struct vaultread *reads;
 	struct shares login_shares; /* logins, by namespace */
-	struct shares kept_shares;  /* bytes of cached responses, by namespace */
+	struct shares cache_shares; /* bytes of cached responses, by namespace */
 	struct vault_call *ready;   /* calls without a read */
 	struct loop_timer sweep;
 	unsigned depth; /* callbacks on the stack */
@@ -88,26 +88,26 @@ struct vault_pool {
 };
 
 /* Ends a call. The pool may be gone afterwards, unless the caller has incremented depth. */
-void vault_tell(struct vault_call *c, const char *value, int64_t good_for_ms, const struct err *err);
+void vault_finish(struct vault_call *c, const char *value, int64_t good_for_ms, const struct err *err);
 void vault_leave(struct vault_pool *p);       /* the counterpart of depth++; may free the pool */
-void vault_call_detach(struct vault_call *c); /* takes it from its read */
+void vault_call_detach(struct vault_call *c); /* removes it from its read */
 void vault_call_free(struct vault_call *c);
-int64_t vault_time_left(const struct vault_pool *p, int64_t until_ms); /* 0 for 0, else at least 1 */
+int64_t vault_time_left(const struct vault_pool *p, int64_t until_ms); /* 0 if until_ms is 0, else at least 1 */
 
 /*
- * The read of this path with this login: one under way or cached, else a new one, which is started.
- * NULL and *err when the path is invalid.
+ * The read of this path with this login: in progress, cached, or a new one, which is started. NULL
+ * and *err when the path is invalid.
  */
 struct vaultread *vaultread_find(struct vault_pool *p, struct vault_entry *entry, const struct vault_secret *secret,
 	const char *asker, struct err *err);
 void vaultread_init_shares(struct vault_pool *p);
-bool vaultread_is_kept(const struct vaultread *r); /* its cached response is valid */
-/* For one that is not cached; starts it again if needed. */
+bool vaultread_is_cached(const struct vaultread *r); /* it has a valid cached response */
+/* For a read that is not cached; starts it again if needed. */
 void vaultread_join(struct vaultread *r, struct vault_call *c);
 /* The value of the call's key, for mem_free_secret; NULL with err. */
 char *vaultread_value(const json_t *answer, const struct vault_call *c, const char *shown_path, struct err *err);
 void vaultread_drop_if_unwanted(struct vaultread *r);
-void vaultread_free(struct vaultread *r);   /* with its calls, which end without callbacks */
+void vaultread_free(struct vaultread *r);   /* and its calls, which get no callback */
 void vaultread_sweep(struct vault_pool *p); /* drops expired responses */
 
 #endif

@@ -13,11 +13,11 @@
 #include "net/http/httpurl.h"
 #include "net/vault/vaultreply.h"
 
-#define IN_USE_MS      (2 * 3600 * INT64_C(1000)) /* after its last use */
-#define RENEW_AGAIN_MS 5000                       /* the shortest time before a failed renewal is tried again */
+#define IN_USE_MS      (2 * 3600 * INT64_C(1000)) /* idle time after which it may be freed */
+#define RENEW_AGAIN_MS 5000                       /* minimum pause after a failed renewal */
 #define CA_FILE_MAX    ((size_t)4 << 20)
 
-enum state { NONE, ASKING, READY, DOUBTING };
+enum state { NONE, ASKING, READY, CHECKING };
 
 struct vaultlogin {
 	struct loop *loop;
@@ -28,14 +28,14 @@ struct vaultlogin {
 	char *asker;                       /* the namespace that uses it; "": several do */
 	enum state state;
 	char *token; /* wiped */
-	uint64_t round;
+	uint64_t generation;
 	int64_t ends_ms; /* loop clock; 0: never */
 	int64_t ttl_ms;
 	bool renewable;
-	struct vaultrequest *asked; /* the login, the look-up or the doubt */
+	struct vaultrequest *asked; /* the login, look-up or check */
 	struct vaultrequest *renewal;
 	struct loop_timer renew_timer;
-	struct loop_task ready_task; /* calls back waiters that need not wait */
+	struct loop_task ready_task; /* calls waiters back when the token is ready */
 	struct vaultlogin_waiter *waiters;
 	uint64_t next_number;
 	int64_t used_ms, needed_until_ms;
@@ -47,7 +47,7 @@ static void ask(struct vaultlogin *l);
 
 /* ---- Waiters ---- */
 
-static void tell_all(struct vaultlogin *l, const struct err *err)
+static void notify_all(struct vaultlogin *l, const struct err *err)
 {
 	uint64_t end = l->next_number; /* waiters added during the callbacks wait for the next result */
 	struct vaultlogin_waiter *w;
@@ -63,13 +63,13 @@ static void on_ready(void *arg)
 	struct vaultlogin *l = arg;
 
 	if (l->state == READY)
-		tell_all(l, NULL);
+		notify_all(l, NULL);
 }
 
 static void become(struct vaultlogin *l, enum state state, const struct err *err)
 {
 	l->state = state;
-	tell_all(l, err);
+	notify_all(l, err);
 }
 
 /* ---- Renewal ---- */
@@ -85,8 +85,8 @@ static void set_life(struct vaultlogin *l, const struct vaultreply_token *t)
 	l->renewable = t->renewable;
 	l->ends_ms = t->ttl_ms > 0 ? loop_now_ms(l->loop) + t->ttl_ms : 0;
 	/*
-	 * At a random time between a half and five eighths of the TTL, so that many logins of one
-	 * start are not renewed together.
+	 * At a random time between a half and five eighths of the TTL, so that logins that started
+	 * together are not renewed together.
 	 */
 	if (t->renewable && t->ttl_ms > 0)
 		loop_timer_set(&l->renew_timer,
@@ -107,7 +107,7 @@ static void on_renewed(void *arg, const json_t *answer, size_t size, const struc
 		set_life(l, &t);
 		return;
 	}
-	/* No error: the token is used until it ends, and is then replaced. */
+	/* Not an error: the token is used until it expires, and is then replaced. */
 	left_ms = l->ends_ms - loop_now_ms(l->loop);
 	if (err && err->kind == ERR_TEMPORARY && err->http_status != 400 && left_ms > 2 * RENEW_AGAIN_MS)
 		loop_timer_set(&l->renew_timer, left_ms / 4 > RENEW_AGAIN_MS ? left_ms / 4 : RENEW_AGAIN_MS);
@@ -145,8 +145,7 @@ static void fail(struct vaultlogin *l, const struct err *cause)
 	struct err err = *cause;
 
 	/*
-	 * An unknown role is answered with 400, an unknown mount with 404: both are errors of the
-	 * login settings, and permanent.
+	 * 400 is an unknown role, 404 an unknown mount: permanent errors of the login's settings.
 	 */
 	if (l->jwt && (err.http_status == 400 || err.http_status == 404))
 		err.kind = ERR_DENIED;
@@ -176,7 +175,7 @@ static void on_asked(void *arg, const json_t *answer, size_t size, const struct 
 		mem_free_secret(l->token);
 		l->token = t.token;
 	}
-	l->round++;
+	l->generation++;
 	set_life(l, &t);
 	become(l, READY, NULL);
 }
@@ -193,7 +192,7 @@ static void ask(struct vaultlogin *l)
 			l->asker, on_asked, l);
 }
 
-/* ---- Doubt ---- */
+/* ---- Checking a refused token ---- */
 
 static void on_looked_up(void *arg, const json_t *answer, size_t size, const struct err *err)
 {
@@ -206,7 +205,7 @@ static void on_looked_up(void *arg, const json_t *answer, size_t size, const str
 		ask(l);
 	} else if (err && err->kind == ERR_DENIED) {
 		fail(l, err);
-	} else { /* after another error the token may be good: the next read tries it */
+	} else { /* after another error the token may be valid: the next read tries it */
 		if (!err && vaultreply_lookup(answer, &t, NULL) == 0)
 			set_life(l, &t);
 		become(l, READY, err);
@@ -220,19 +219,19 @@ static void join(struct vaultlogin *l, struct vaultlogin_waiter *w)
 	DL_APPEND(l->waiters, w);
 }
 
-void vaultlogin_doubt(struct vaultlogin *l, struct vaultlogin_waiter *w, uint64_t round)
+void vaultlogin_recheck(struct vaultlogin *l, struct vaultlogin_waiter *w, uint64_t generation)
 {
-	if (l->state != READY || l->round != round) {
+	if (l->state != READY || l->generation != generation) {
 		vaultlogin_wait(l, w);
 		return;
 	}
-	l->state = DOUBTING;
+	l->state = CHECKING;
 	l->asked = vaultrequest_start(l->client, &l->server, "auth/token/lookup-self", l->token, NULL, NULL, l->asker,
 		on_looked_up, l);
 	join(l, w);
 }
 
-/* ---- From outside ---- */
+/* ---- Interface ---- */
 
 void vaultlogin_wait(struct vaultlogin *l, struct vaultlogin_waiter *w)
 {
@@ -243,7 +242,7 @@ void vaultlogin_wait(struct vaultlogin *l, struct vaultlogin_waiter *w)
 		ask(l);
 	} else if (l->state == READY) {
 		loop_task_queue(l->loop, &l->ready_task);
-		/* it was not in use when renewal was due */
+		/* it was idle when renewal was due */
 		if (l->renewable && l->ttl_ms > 0 && !l->renewal && !loop_timer_pending(&l->renew_timer))
 			loop_timer_set(&l->renew_timer, 0);
 	}
@@ -268,9 +267,9 @@ const char *vaultlogin_token(const struct vaultlogin *l)
 	return l->token;
 }
 
-uint64_t vaultlogin_round(const struct vaultlogin *l)
+uint64_t vaultlogin_generation(const struct vaultlogin *l)
 {
-	return l->round;
+	return l->generation;
 }
 
 const struct vaultrequest_server *vaultlogin_server(const struct vaultlogin *l)
@@ -290,7 +289,7 @@ int64_t vaultlogin_ends_ms(const struct vaultlogin *l)
 }
 
 /*
- * A given token is renewed as long as it is used now and then, as we cannot get another; one from a
+ * A given token is renewed while it is used now and then, as we cannot get another; one from a
  * login can be replaced.
  */
 bool vaultlogin_in_use(const struct vaultlogin *l)
@@ -347,7 +346,7 @@ static int take_login(struct vaultlogin *l, const struct vault_login *login, str
 		return vaultreply_is_token(login->token)
 			? 0
 			: err_set(err, ERR_INVALID, "the token %s",
-				  *login->token == '\0' ? "is empty" : "has characters that no token has");
+				  *login->token == '\0' ? "is empty" : "contains invalid characters");
 	}
 	if (!login->role || *login->role == '\0' || !login->mount || *login->mount == '\0')
 		return err_set(err, ERR_INVALID, "a login by kubernetes needs a role and a mount");
@@ -359,7 +358,7 @@ static int take_login(struct vaultlogin *l, const struct vault_login *login, str
 	return l->path ? 0 : err_wrap(err, "mount");
 }
 
-/* At the end of the turn, as it may be freed in a callback of its own. */
+/* At the end of the turn, as one of its own callbacks may free it. */
 static void really_free(void *arg)
 {
 	struct vaultlogin *l = arg;

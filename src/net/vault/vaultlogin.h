@@ -8,9 +8,9 @@
  *
  *     none -> asking -> ready -> none       (lookup-self of a given token, or login by JWT; ready
  *                                           until it expires or turns out to be invalid)
- *             ready -> doubting -> ready, or asking (by JWT), or none
+ *             ready -> checking -> ready, or asking (by JWT), or none
  *
- * The owner (the pool) frees it when it has no waiters and is not in use any more.
+ * The owner (the pool) frees it when it has no waiters and is no longer in use.
  */
 
 #include <stdbool.h>
@@ -29,41 +29,43 @@ struct vaultlogin;
  */
 typedef void (*vaultlogin_fn)(void *arg, const struct err *err);
 
-struct vaultlogin_waiter { /* a member of its owner; zeroed it waits for nothing */
+struct vaultlogin_waiter { /* a member of its owner; zeroed: not waiting */
 	vaultlogin_fn fn;
 	void *arg;
-	struct vaultlogin *login; /* NULL: waits for nothing */
+	struct vaultlogin *login; /* NULL: not waiting */
 	uint64_t number;
 	struct vaultlogin_waiter *prev, *next;
 };
 
 /*
- * client: must outlive the login. Texts are copied. NULL with ERR_INVALID, which names what cannot
- * be used: address, token, mount, or the CA file (read here).
+ * client: must outlive the login. Texts are copied. NULL with ERR_INVALID, which names what is
+ * invalid: address, token, mount, or the CA file (read here).
  */
 struct vaultlogin *vaultlogin_new(struct loop *loop, struct webclient *client, const struct vault_server *server,
 	const struct vault_login *login, const char *ca_file, bool skip_verify, struct err *err);
 /* Wipes it; waiters get no callback. The memory is freed at the end of the turn. */
 void vaultlogin_free(struct vaultlogin *l);
 
-/* This namespace uses it, too: what several use, none of them pays for. */
+/*
+ * This namespace uses the login, too. A login that several namespaces use counts for none of them.
+ */
 void vaultlogin_share(struct vaultlogin *l, const char *asker);
 void vaultlogin_wait(struct vaultlogin *l, struct vaultlogin_waiter *w); /* counts as use */
 /*
- * The token of that round was refused: checks whether it is still valid. If the round is the same
- * in the callback, the token is good.
+ * The token of that generation was refused: checks whether it is still valid. If the generation is
+ * the same in the callback, it is.
  */
-void vaultlogin_doubt(struct vaultlogin *l, struct vaultlogin_waiter *w, uint64_t round);
+void vaultlogin_recheck(struct vaultlogin *l, struct vaultlogin_waiter *w, uint64_t generation);
 void vaultlogin_leave(struct vaultlogin_waiter *w);
 
-/* From the callback on, until the end of the turn: */
-const char *vaultlogin_token(const struct vaultlogin *l); /* borrowed */
-uint64_t vaultlogin_round(const struct vaultlogin *l);    /* number of the token */
+/* Valid from the callback until the end of the turn: */
+const char *vaultlogin_token(const struct vaultlogin *l);   /* borrowed */
+uint64_t vaultlogin_generation(const struct vaultlogin *l); /* number of the token */
 const struct vaultrequest_server *vaultlogin_server(const struct vaultlogin *l);
 
-/* A value read with the token is used until then (loop clock) and ends with the token. */
+/* A value read with the token is used until then (loop clock) and expires with the token. */
 void vaultlogin_need(struct vaultlogin *l, int64_t until_ms);
-/* When the token ends without renewal (loop clock); 0: it is renewed, or does not end. */
+/* When the token expires without renewal (loop clock); 0: it is renewed, or does not expire. */
 int64_t vaultlogin_ends_ms(const struct vaultlogin *l);
 bool vaultlogin_in_use(const struct vaultlogin *l);
 int64_t vaultlogin_used_ms(const struct vaultlogin *l); /* last use; loop clock */

@@ -10,10 +10,10 @@
 #include "net/vault/vaultreply.h"
 #include "net/vault/vaultrequest.h"
 
-#define KEPT_BYTES    ((size_t)32 << 20) /* of all namespaces */
-#define KEPT_FEW      ((size_t)1 << 18)  /* how much of the reserve one namespace may take */
-#define KEPT_UNIT     ((size_t)16 << 10) /* a response counts for so much at least */
-#define KEPT_LEAST_MS 10000 /* of a certificate without a known end: its key must come from the same response */
+#define CACHED_BYTES  ((size_t)32 << 20) /* over all namespaces */
+#define CACHED_FEW    ((size_t)1 << 18)  /* one namespace's maximum from the reserve */
+#define CACHED_UNIT   ((size_t)16 << 10) /* a response's minimum */
+#define CACHED_MIN_MS 10000 /* of a certificate without a known end, so that its key comes from the same response */
 
 char *vaultread_value(const json_t *answer, const struct vault_call *c, const char *shown_path, struct err *err)
 {
@@ -44,7 +44,7 @@ static void read_unlist(struct vaultread *r)
 
 void vaultread_free(struct vaultread *r)
 {
-	while (r->calls) /* only when the pool goes */
+	while (r->calls) /* only when the pool is freed */
 		vault_call_free(r->calls);
 	read_unlist(r);
 	vaultlogin_leave(&r->waiter);
@@ -61,12 +61,12 @@ void vaultread_free(struct vaultread *r)
 
 void vaultread_drop_if_unwanted(struct vaultread *r)
 {
-	if (!r->calls && r->state != READ_TOLD && r->state != READ_KEPT)
+	if (!r->calls && r->state != READ_DONE && r->state != READ_CACHED)
 		vaultread_free(r);
 }
 
-/* No call joins a read in state told or kept. */
-static void tell_calls(struct vaultread *r, const json_t *answer, int64_t until_ms, const struct err *err)
+/* No call joins a read in state READ_DONE or READ_CACHED. */
+static void finish_calls(struct vaultread *r, const json_t *answer, int64_t until_ms, const struct err *err)
 {
 	struct vault_pool *p = r->pool;
 	struct err wrong;
@@ -74,7 +74,7 @@ static void tell_calls(struct vaultread *r, const json_t *answer, int64_t until_
 	while (r->calls && !p->freed) {
 		char *value = answer ? vaultread_value(answer, r->calls, r->shown_path, &wrong) : NULL;
 
-		vault_tell(r->calls, value, value ? vault_time_left(p, until_ms) : 0,
+		vault_finish(r->calls, value, value ? vault_time_left(p, until_ms) : 0,
 			value            ? NULL
 				: answer ? &wrong
 					 : err);
@@ -91,38 +91,38 @@ static void conclude(struct vaultread *r, const json_t *answer, const struct err
 		err = *cause;
 		err_wrap(&err, "%.200s", r->shown_path);
 	}
-	r->state = READ_TOLD;
+	r->state = READ_DONE;
 	read_unlist(r);
 	p->depth++;
-	tell_calls(r, answer, 0, cause ? &err : NULL);
+	finish_calls(r, answer, 0, cause ? &err : NULL);
 	vaultread_free(r);
 	vault_leave(p);
 }
 
 /*
- * The oldest that nobody waits for, of this namespace, or of all (NULL); NULL: there is none. The
+ * The oldest cached response without calls, of this namespace, or of all (NULL); NULL: none. The
  * table is in the order of requests, which is close enough.
  */
-static struct vaultread *oldest_kept(struct vault_pool *p, const char *asker)
+static struct vaultread *oldest_cached(struct vault_pool *p, const char *asker)
 {
 	struct vaultread *r, *next;
 
 	HASH_ITER (hh, p->reads, r, next)
-		if (r->state == READ_KEPT && !r->calls && (!asker || strcmp(r->asker, asker) == 0))
+		if (r->state == READ_CACHED && !r->calls && (!asker || strcmp(r->asker, asker) == 0))
 			return r;
 	return NULL;
 }
 
-/* False: what other namespaces use leaves no room. */
+/* False: other namespaces' responses leave no room. */
 static bool make_room(struct vaultread *r, size_t size)
 {
-	size_t amount = size > KEPT_UNIT ? size : KEPT_UNIT;
+	size_t amount = size > CACHED_UNIT ? size : CACHED_UNIT;
 	struct vaultread *old;
 
-	while (!shares_take(&r->pool->kept_shares, &r->share, r->asker, amount)) {
-		old = oldest_kept(r->pool, r->asker);
-		if (!old && shares_had_by(&r->pool->kept_shares, r->asker) < KEPT_FEW)
-			old = oldest_kept(r->pool, NULL); /* the reserve is used up */
+	while (!shares_take(&r->pool->cache_shares, &r->share, r->asker, amount)) {
+		old = oldest_cached(r->pool, r->asker);
+		if (!old && shares_had_by(&r->pool->cache_shares, r->asker) < CACHED_FEW)
+			old = oldest_cached(r->pool, NULL); /* the reserve is used up */
 		if (!old)
 			return false;
 		vaultread_free(old);
@@ -132,18 +132,18 @@ static bool make_room(struct vaultread *r, size_t size)
 
 void vaultread_init_shares(struct vault_pool *p)
 {
-	p->kept_shares = (struct shares){ .total = KEPT_BYTES, .few = KEPT_FEW };
+	p->cache_shares = (struct shares){ .total = CACHED_BYTES, .few = CACHED_FEW };
 }
 
 static void keep(struct vaultread *r, const json_t *answer, int64_t until_ms)
 {
 	struct vault_pool *p = r->pool;
 
-	r->state = READ_KEPT;
+	r->state = READ_CACHED;
 	r->answer = json_incref((json_t *)(uintptr_t)answer);
 	r->until_ms = until_ms;
 	p->depth++;
-	tell_calls(r, answer, until_ms, NULL);
+	finish_calls(r, answer, until_ms, NULL);
 	vault_leave(p);
 }
 
@@ -154,7 +154,7 @@ static int64_t good_until_ms(struct vaultread *r, const json_t *answer)
 		now_ms = loop_now_ms(r->pool->loop), ends_ms;
 
 	if (good_for_ms == 0 && engine == VAULT_ENGINE_PKI)
-		good_for_ms = KEPT_LEAST_MS;
+		good_for_ms = CACHED_MIN_MS;
 	if (good_for_ms == 0)
 		return 0;
 	ends_ms = r->leased ? vaultlogin_ends_ms(r->entry->login) : 0;
@@ -173,8 +173,8 @@ static void on_answer(void *arg, const json_t *answer, size_t size, const struct
 	r->request = NULL;
 	if (err && err->kind == ERR_DENIED && !r->refusal) {
 		err_keep(&r->refusal, err);
-		r->state = READ_DOUBTING;
-		vaultlogin_doubt(r->entry->login, &r->waiter, r->round);
+		r->state = READ_CHECKING;
+		vaultlogin_recheck(r->entry->login, &r->waiter, r->generation);
 		return;
 	}
 	until_ms = !err ? good_until_ms(r, answer) : 0;
@@ -191,11 +191,11 @@ static void on_login(void *arg, const struct err *err)
 
 	if (err) {
 		conclude(r, NULL, err);
-	} else if (r->state == READ_DOUBTING && vaultlogin_round(l) == r->round) {
+	} else if (r->state == READ_CHECKING && vaultlogin_generation(l) == r->generation) {
 		conclude(r, NULL, r->refusal);
 	} else {
 		r->state = READ_ASKING;
-		r->round = vaultlogin_round(l);
+		r->generation = vaultlogin_generation(l);
 		r->request = vaultrequest_start(r->pool->client, vaultlogin_server(l), r->path, vaultlogin_token(l),
 			r->body, NULL, r->asker, on_answer, r);
 	}
@@ -211,13 +211,13 @@ static void vaultread_start(struct vaultread *r)
 	vaultlogin_wait(r->entry->login, &r->waiter);
 }
 
-bool vaultread_is_kept(const struct vaultread *r)
+bool vaultread_is_cached(const struct vaultread *r)
 {
-	if (r->state != READ_KEPT)
+	if (r->state != READ_CACHED)
 		return false;
 	return r->calls ||
 		(r->until_ms > loop_now_ms(r->pool->loop) &&
-			(!r->leased || r->round == vaultlogin_round(r->entry->login)));
+			(!r->leased || r->generation == vaultlogin_generation(r->entry->login)));
 }
 
 struct vaultread *vaultread_find(struct vault_pool *p, struct vault_entry *e, const struct vault_secret *secret,
@@ -253,7 +253,7 @@ struct vaultread *vaultread_find(struct vault_pool *p, struct vault_entry *e, co
 
 void vaultread_join(struct vaultread *r, struct vault_call *c)
 {
-	if (r->state == READ_KEPT)
+	if (r->state == READ_CACHED)
 		vaultread_start(r);
 	c->read = r;
 	DL_APPEND(r->calls, c);
@@ -264,6 +264,6 @@ void vaultread_sweep(struct vault_pool *p)
 	struct vaultread *r, *next;
 
 	HASH_ITER (hh, p->reads, r, next)
-		if (r->state == READ_KEPT && !r->calls && r->until_ms <= loop_now_ms(p->loop))
+		if (r->state == READ_CACHED && !r->calls && r->until_ms <= loop_now_ms(p->loop))
 			vaultread_free(r);
 }

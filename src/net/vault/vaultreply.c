@@ -9,8 +9,8 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-#define WORDS_MAX      200                /* bytes of the server's own words */
-#define TTL_MAX_S      INT64_C(315360000) /* ten years: longer is as good */
+#define WORDS_MAX      200                /* bytes of the server's message */
+#define TTL_MAX_S      INT64_C(315360000) /* ten years */
 #define TOKEN_MAX      8192
 #define VALUE_MAX      ((size_t)1 << 20)
 #define BODY_MAX       ((size_t)8 << 20)
@@ -18,7 +18,7 @@
 
 /* ---- Errors ---- */
 
-/* Appends the text as one line, with single blanks: Vault indents lists of errors. */
+/* Appends the text as one line with single blanks: Vault indents lists of errors. */
 static void put_words(struct buf *out, const char *words)
 {
 	size_t len = strlen(words), step;
@@ -96,7 +96,7 @@ json_t *vaultreply_parse(int status, const char *body, size_t len, const char *c
 	}
 	if (json_is_object(answer))
 		return answer;
-	err_set(err, ERR_TEMPORARY, "the answer is not an object of JSON: is this a Vault server?");
+	err_set(err, ERR_TEMPORARY, "the answer is not a JSON object: is this a Vault server?");
 	json_decref(answer);
 	return NULL;
 }
@@ -161,7 +161,7 @@ int vaultreply_login(const json_t *answer, struct vaultreply_token *out, struct 
 
 /* ---- Values ---- */
 
-/* The object with the keys; NULL when there is no data. */
+/* The object with the keys; NULL without data. */
 static const json_t *data_of(const json_t *answer, enum vault_engine engine)
 {
 	const json_t *data = json_object_get(answer, "data"), *inner = json_object_get(data, "data");
@@ -194,7 +194,8 @@ static char *joined(const json_t *list, const char *key, struct err *err)
 
 		if (!text) {
 			if (!json_is_string(value))
-				err_set(err, ERR_INVALID, "key \"%.100s\": a list of other things than texts", key);
+				err_set(err, ERR_INVALID,
+					"key \"%.100s\": the list contains a value that is not a string", key);
 			buf_done_secret(&out);
 			return NULL;
 		}
@@ -224,7 +225,7 @@ char *vaultreply_value(const json_t *answer, enum vault_engine engine, const cha
 		return joined(value, key, err);
 	else
 		err_set(err, ERR_INVALID,
-			"key \"%.100s\": the value is no text, whole number or boolean: store it as a text", key);
+			"key \"%.100s\": the value is not a string, integer or boolean: store it as a string", key);
 	return NULL;
 }
 
@@ -249,7 +250,7 @@ int64_t vaultreply_good_for_ms(const json_t *answer, enum vault_engine engine, i
 /* ---- Requests ---- */
 
 /* Whether a segment is "." or "..", which would change the path. */
-static bool leads_astray(const char *path, size_t len)
+static bool has_dot_segment(const char *path, size_t len)
 {
 	size_t part = 0;
 
@@ -274,7 +275,7 @@ char *vaultreply_path(const char *prefix, const char *path, const char *suffix, 
 	len = strlen(path);
 	while (len > 0 && path[len - 1] == '/')
 		len--;
-	if (len == 0 || len > PATH_MAX_BYTES || leads_astray(path, len)) {
+	if (len == 0 || len > PATH_MAX_BYTES || has_dot_segment(path, len)) {
 		err_set(err, ERR_INVALID,
 			len == 0                       ? "the path is empty"
 				: len > PATH_MAX_BYTES ? "the path is too long"

@@ -3,9 +3,9 @@
 #define NET_VAULT_VAULTREPLY_H
 
 /*
- * Parses responses of Vault and makes request bodies and paths: pure functions for net/vault and
- * its parts. All data from the server is checked here. Only its list of errors gets into messages;
- * JSON that does not parse is not quoted, as it may be a secret.
+ * Parses Vault's responses and makes request bodies and paths: pure functions for net/vault and its
+ * parts. Input from the server is untrusted. Messages quote only its list of errors, not JSON that
+ * does not parse, as it may be a secret.
  */
 
 #include <jansson.h>
@@ -19,11 +19,11 @@
 /*
  * The response's object, owned by the caller. NULL and *err for a failure: ERR_MISSING (404),
  * ERR_DENIED (401, 403), else ERR_TEMPORARY, with http_status and the server's message, unless that
- * holds one of `secrets` (NULL-terminated), which were sent.
+ * contains one of the secrets that were sent (NULL-terminated).
  */
 json_t *vaultreply_parse(int status, const char *body, size_t len, const char *const *secrets, struct err *err);
 
-/* Whether a text of a server holds one of them, in any case, and so must not be shown. */
+/* Whether a server's text contains one of the secrets, in any case, and so must not be shown. */
 bool vaultreply_repeats(const char *words, const char *const *secrets);
 
 /* The properties of a token. */
@@ -33,25 +33,25 @@ struct vaultreply_token {
 	int64_t ttl_ms; /* 0: does not expire */
 	bool renewable;
 };
-/* Of a login response: `auth`, with a token. */
+/* of a login response: `auth`, with a token */
 int vaultreply_login(const json_t *answer, struct vaultreply_token *out, struct err *err);
 int vaultreply_renewal(const json_t *answer, struct vaultreply_token *out, struct err *err); /* of renew-self: `auth` */
 int vaultreply_lookup(const json_t *answer, struct vaultreply_token *out, struct err *err); /* of lookup-self: `data` */
 bool vaultreply_is_token(const char *text); /* visible ASCII, not too long: valid in a header */
 
 /*
- * The value of a key: a string as it is, integers and booleans as in JSON (KEDA makes "" of those),
- * of PKI also a list of strings (ca_chain), joined by newlines. ERR_MISSING when there is no such
- * key or no data (a deleted version), ERR_INVALID for other types. The caller owns it:
+ * The value of a key: strings as they are, integers and booleans as in JSON (KEDA gives "" for
+ * those), for PKI also lists of strings (ca_chain), joined by newlines. ERR_MISSING without the key
+ * or any data (a deleted version), ERR_INVALID for other types. The caller owns it:
  * mem_free_secret.
  */
 char *vaultreply_value(const json_t *answer, enum vault_engine engine, const char *key, struct err *err);
 
 /*
- * How long the response may be used before it should be read again: two thirds of its lease, or, of
- * a certificate, of the time until its `expiration`; 0: unknown. Key-value engine 1 sends a
- * lease_duration without a lease, which is ignored. *leased: the server revokes it when the token
- * ends.
+ * How long the response may be used before it is read again: two thirds of its lease, or, for a
+ * certificate, of the time until its `expiration`; 0: unknown. A lease_duration without a lease,
+ * which key-value engine 1 sends, is ignored. *leased: the server revokes it when the token
+ * expires.
  */
 int64_t vaultreply_good_for_ms(const json_t *answer, enum vault_engine engine, int64_t now_unix_ms, bool *leased);
 

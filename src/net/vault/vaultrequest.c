@@ -15,7 +15,7 @@
 struct vaultrequest {
 	struct webclient_call *call;
 	char *origin;
-	char *token, *secret; /* owned, wiped: what no error may repeat; NULL */
+	char *token, *secret; /* owned, wiped; no error may repeat them; NULL */
 	vaultrequest_fn fn;
 	void *arg;
 };
@@ -30,8 +30,8 @@ static void vaultrequest_free(struct vaultrequest *r)
 }
 
 /*
- * A redirect that webclient has not followed: to another server, which would get the token, or, at
- * a login, the service account's token; or one too many.
+ * Explains a redirect that webclient did not follow: a second one, or one to another server, which
+ * would get the token or, at a login, the service account's token.
  */
 static int explain_redirect(const struct vaultrequest *r, const struct webresponse *response,
 	const char *const *secrets, struct err *err)
@@ -39,12 +39,12 @@ static int explain_redirect(const struct vaultrequest *r, const struct webrespon
 	char origin[ORIGIN_TEXT];
 
 	if (*response->location == '\0')
-		return err_set(err, ERR_TEMPORARY, "HTTP %d leads nowhere", response->status);
+		return err_set(err, ERR_TEMPORARY, "HTTP %d without a Location", response->status);
 	httpurl_origin(response->location, origin, sizeof(origin));
 	if (strcmp(origin, r->origin) == 0)
 		return err_set(err, ERR_TEMPORARY, "redirected more than once");
 	return err_set(err, ERR_TEMPORARY,
-		"redirected to another server, %s, which is shown no token: give that as the address",
+		"redirected to another server, %s, which does not get the token: give that as the address",
 		vaultreply_repeats(origin, secrets) ? "whose name repeats what was sent and is not shown" : origin);
 }
 
@@ -93,7 +93,7 @@ struct vaultrequest *vaultrequest_start(struct webclient *client, const struct v
 	struct vaultrequest *r = mem_zalloc(sizeof(*r));
 	char origin[ORIGIN_TEXT];
 
-	/* a listener may require it, as browsers never send it */
+	/* a listener may require it, to keep browsers out */
 	strmap_set(&request.headers, "X-Vault-Request", "true");
 	if (token)
 		strmap_set(&request.headers, "X-Vault-Token", token);

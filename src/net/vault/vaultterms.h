@@ -8,8 +8,8 @@ struct vault_server {
 	const char *address;    /* "https://vault.example:8200", with or without a path */
 	const char *namespace_; /* X-Vault-Namespace; NULL */
 	/*
-	 * the namespace of the cluster that asks, whose turns and shares it uses; no part of what
-	 * makes two logins or reads the same; NULL: none
+	 * the asking Kubernetes namespace, whose turns and shares are used; it does not distinguish
+	 * logins or reads; NULL: none
 	 */
 	const char *asker;
 };
@@ -17,14 +17,14 @@ struct vault_server {
 struct vault_login { /* exactly one of token and jwt */
 	const char *token;
 	/*
-	 * POST auth/<mount>/login. Another jwt is another login, even of the same account: only
-	 * Vault knows whose it is
+	 * POST auth/<mount>/login. Each jwt has its own login, even of the same account: only Vault
+	 * knows whose it is
 	 */
 	const char *jwt, *role, *mount;
 };
 
 enum vault_engine {
-	VAULT_ENGINE_ANY /* 2 when the answer has a `data` in its data */,
+	VAULT_ENGINE_ANY /* 2 if the response has `data` inside its data */,
 	VAULT_ENGINE_KV2,
 	VAULT_ENGINE_KV1,
 	VAULT_ENGINE_PKI

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-/* ---- How it ends ---- */
+/* ---- The end ---- */
 
 void exchange_done(struct exchange *x)
 {
@@ -20,7 +20,7 @@ void exchange_done(struct exchange *x)
 	x->kind = NULL;
 }
 
-/* err is not in the exchange, which is gone when it is read. */
+/* err must not be inside the exchange: end may free that. */
 static void end(struct exchange *x, const struct err *err)
 {
 	const struct exchange_kind *kind = x->kind;
@@ -55,7 +55,7 @@ static bool on_piece(void *arg, const char *bytes, size_t len, size_t *kept)
 	return taken;
 }
 
-/* When the request's time is over, or, where there is none yet, the exchange's; 0: never. */
+/* Loop clock: the request's deadline; before the first request the exchange's; 0: none. */
 static int64_t ends_ms(const struct exchange *x)
 {
 	int64_t whole_ms = x->options.deadline_ms, end_ms = x->began_ms + x->span_ms;
@@ -99,8 +99,7 @@ static void respond(struct exchange *x, const struct webresponse *response)
 	case EXCHANGE_DONE: end(x, NULL); break;
 	case EXCHANGE_FAILED:
 		if (response->status && webaccess_must_hide(x->options.access, response, err.msg))
-			err_set(&err, err.kind,
-				"HTTP status %d, and words that are not shown, as they repeat what was sent to log in",
+			err_set(&err, err.kind, "HTTP status %d; its text is not shown, as it repeats a credential",
 				response->status);
 		end(x, &err);
 		break;
@@ -170,7 +169,7 @@ static void on_late(void *arg)
 	lose(x, &err);
 }
 
-/* ---- From outside ---- */
+/* ---- Interface ---- */
 
 void exchange_start(struct exchange *x, const struct exchange_kind *kind, void *arg)
 {

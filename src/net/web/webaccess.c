@@ -15,7 +15,7 @@ struct webaccess {
 	int refs;
 	struct webaccess_config config; /* its texts are owned */
 	char key[FINGERPRINT_TEXT + 32];
-	struct sigv4_day day; /* of the credential with this serial; a secret */
+	struct sigv4_day day; /* signing key of the credential with this serial; a secret */
 	uint64_t day_serial;
 };
 
@@ -188,7 +188,7 @@ bool webaccess_echoes_secret(const struct webaccess *a, const char *words, const
 	return a && a->config.identity && identity_echoes_secret(a->config.identity, words, answer);
 }
 
-/* Our own words at the beginning are not the server's. */
+/* Skips our own prefix. */
 static const char *words_of_server(const char *words)
 {
 	static const char ours[] = "HTTP status ";

@@ -37,18 +37,18 @@ static void on_credential(void *arg, const struct credential *credential, const 
 	exchange_resume(&a->exchange, err);
 }
 
-/* EXCHANGE_SEND: there is one. */
+/* EXCHANGE_SEND: it is there; EXCHANGE_WAIT: it is being fetched. */
 static enum exchange_verdict get_credential(struct webauth *a)
 {
 	struct identity *i = identity_of(a);
 	const char *namespace_ = a->exchange.options.namespace_;
-	const struct credential *kept = webtoken_kept(a->tokens, i, namespace_);
+	const struct credential *cached = webtoken_cached(a->tokens, i, namespace_);
 
-	if (kept)
-		take(a, kept);
+	if (cached)
+		take(a, cached);
 	else
 		a->wait = webtoken_ask(a->tokens, i, namespace_, on_credential, a);
-	return kept ? EXCHANGE_SEND : EXCHANGE_WAIT;
+	return cached ? EXCHANGE_SEND : EXCHANGE_WAIT;
 }
 
 static enum exchange_verdict on_next(void *arg, struct webrequest *out, struct err *err)
@@ -64,16 +64,14 @@ static enum exchange_verdict on_next(void *arg, struct webrequest *out, struct e
 											     : verdict;
 }
 
-/*
- * The server says that the credential is over, though by our clock it is not: another one may do.
- */
+/* Whether the server refuses the credential as expired or unknown, so that a new one may work. */
 static bool refuses_credential(const struct webauth *a, const struct webresponse *r)
 {
 	if (!r->credential || a->renewed || identity_is_fixed(identity_of(a)))
 		return false;
 	if (!webaccess_config(a->exchange.options.access)->service)
 		return r->status == 401;
-	return (r->status == 400 || r->status == 401 || r->status == 403) && awssts_is_over(r->body, r->len);
+	return (r->status == 400 || r->status == 401 || r->status == 403) && awssts_is_expired(r->body, r->len);
 }
 
 static enum exchange_verdict on_read(void *arg, const struct webresponse *response, struct err *err)
@@ -88,7 +86,7 @@ static enum exchange_verdict on_read(void *arg, const struct webresponse *respon
 	}
 	verdict = a->kind->read(a->arg, response, err);
 	if (verdict == EXCHANGE_NEXT)
-		forget_credential(a); /* the next request asks for the newest */
+		forget_credential(a); /* the next request takes the newest */
 	return verdict;
 }
 
@@ -112,7 +110,7 @@ static void on_late(void *arg, struct err *err)
 			httpurl_origin(a->exchange.request.url, where, sizeof(where)), what,
 			(long long)a->exchange.span_ms);
 	else
-		err_set(err, ERR_TEMPORARY, "no %s in time, by which its project is known", what);
+		err_set(err, ERR_TEMPORARY, "no %s in time, which the project comes with", what);
 }
 
 static void on_end(void *arg, const struct err *err)

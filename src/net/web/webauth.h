@@ -3,10 +3,11 @@
 #define NET_WEB_WEBAUTH_H
 
 /*
- * An exchange (net/web/exchange) as the identity of its access: before each request its credential
- * is had of net/web/webtoken, and sent, or signs; one that a server refuses because it is over is
- * replaced once for each request. Requests may name the Google project of the identity, which is
- * known with its credential. Without an identity it is an exchange like any other.
+ * An exchange (net/web/exchange) that authenticates with the identity of its access. Before each
+ * request it gets the identity's credential from net/web/webtoken, and sends it or signs with it. A
+ * credential that the server refuses is renewed once per request. Requests may contain the
+ * identity's Google project, which comes with the credential. Without an identity it is a plain
+ * exchange.
  */
 
 #include <stdbool.h>
@@ -15,24 +16,24 @@
 #include "net/web/webtoken.h"
 
 struct webauth {
-	/* its loop, client, options, steps_max and pieces are filled in by its owner */
+	/* the owner fills in loop, client, options, steps_max and pieces */
 	struct exchange exchange;
 	struct webtoken_store *tokens; /* borrowed */
-	bool needs_project;            /* the first request cannot be made without the identity's */
-	/* ---- To read ---- */
-	char *project; /* owned; NULL: the identity has none, or it was not needed */
-	/* ---- Of webauth.c alone ---- */
+	bool needs_project;            /* the first request needs the identity's */
+	/* ---- Read-only ---- */
+	char *project; /* owned; NULL: none, or not needed */
+	/* ---- Private to webauth.c ---- */
 	const struct exchange_kind *kind;
 	void *arg;
 	struct webtoken_wait *wait;   /* NULL */
-	struct credential credential; /* for the next request; the exchange's options have it, or NULL */
+	struct credential credential; /* for the next request; options.credential points to it, or is NULL */
 	bool knows_project;
-	bool renewed; /* for this request */
+	bool renewed; /* the credential, for this request */
 };
 
 /*
- * The kind needs no `late`. Errors of a credential begin with its name, "Entra ID token: ", and are
- * told to read as a lost request.
+ * The kind needs no `late`. Errors of a credential begin with its label, "Entra ID token: ", and
+ * read gets them as a lost request.
  */
 void webauth_start(struct webauth *a, const struct exchange_kind *kind, void *arg);
 void webauth_done(struct webauth *a); /* as exchange_done */

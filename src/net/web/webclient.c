@@ -22,11 +22,11 @@
 #define BODY_MAX      ((size_t)1 << 20)
 #define REDIRECTS_MAX 10
 #define HEADERS_MAX   64
-/* Idle connections kept, over all servers. */
+/* Idle connections, over all servers. */
 #define KEPT_MAX 256
 
-/* Connections and turns: of triggers' servers, and of those that whoever runs kscaled named. */
-struct way {
+/* Connections and turns: one set for triggers' servers, one for the administrator's. */
+struct connections {
 	struct httpc *http; /* made when first needed */
 	struct httphost_table *hosts;
 };
@@ -34,24 +34,23 @@ struct way {
 struct webclient {
 	struct loop *loop;
 	int64_t timeout_ms;
-	struct way foreign, own;
+	struct connections foreign, own;
 	struct webclient_call *calls;
 	webclient_watch_fn watch; /* NULL */
 	void *watch_arg;
 };
 
-/* What a call waits for. */
 enum wait { FOR_NOTHING, FOR_TURN, FOR_ANSWER };
 
 struct webclient_call {
 	struct webclient *owner;
-	struct way *way;
+	struct connections *connections;
 	struct webclient_call *prev, *next;
 	webclient_fn fn;
 	void *arg;
 	char *url;                /* owned; redirects change it */
 	char *body;               /* owned, may be a secret; NULL */
-	const char *content_type; /* of the body */
+	const char *content_type; /* of body */
 	const char *method;
 	enum webclient_redirects rule;
 	const char *wanted_header;            /* NULL */
@@ -63,25 +62,25 @@ struct webclient_call {
 	bool (*on_piece)(void *arg, const char *bytes, size_t len, size_t *kept);
 	size_t taken;               /* by on_piece, so far */
 	struct answers_hold kept;   /* bytes that on_piece keeps */
-	struct err *crowded;        /* owned; why it may keep no more; NULL */
+	struct err *crowded;        /* owned; why on_piece may keep no more; NULL */
 	struct strmap headers;      /* may hold secrets */
-	struct webaccess *access;   /* one reference; after a redirect to another server only what verifies it; NULL */
-	struct httpurl_place place; /* where url leads */
+	struct webaccess *access;   /* one reference; after a redirect to another server only its trust; NULL */
+	struct httpurl_place place; /* server of url */
 	unsigned redirects;
 	enum wait wait;
 	int64_t timeout_ms; /* for messages */
 	int64_t connect_ms;
 	struct loop_timer deadline;
 	const struct credential *credential; /* borrowed; NULL, also after a redirect to another server */
-	bool hides_place;                    /* a redirect's host repeats a credential: it is in no error */
-	bool measured;                       /* see webresponse; since the last redirect */
+	bool hides_host;                     /* a redirect's host repeats a credential: no error may show it */
+	bool measured;                       /* see webresponse; of the current response */
 	struct httphost *host;
 	struct httphost_turn turn;
 	struct httpc_call *http;
-	int64_t since_ms;           /* loop clock: when it began to wait for its turn, or for the response */
-	struct httpc_server server; /* its texts are the access's */
-	struct loop_task unfit;
-	struct err unfit_err;
+	int64_t since_ms;           /* loop clock: start of the wait for the turn or the response */
+	struct httpc_server server; /* its texts belong to the access */
+	struct loop_task start_failed;
+	struct err start_err;
 };
 
 static void report(const struct webclient_call *call, int status)
@@ -92,7 +91,7 @@ static void report(const struct webclient_call *call, int status)
 		w->watch(w->watch_arg, call->asker, status, loop_now_ms(w->loop) - call->since_ms);
 }
 
-/* ---- How a call ends ---- */
+/* ---- The end of a call ---- */
 
 static void forget_headers(struct webclient_call *call)
 {
@@ -118,13 +117,12 @@ static void call_free(void *ptr)
 }
 
 /*
- * Stops everything. It is freed at the end of the turn, as libcurl may use the PEM texts until
- * then.
+ * Stops the call. It is freed at the end of the turn, as libcurl may use the PEM texts until then.
  */
 static void detach(struct webclient_call *call)
 {
 	DL_DELETE(call->owner->calls, call);
-	loop_task_cancel(call->owner->loop, &call->unfit);
+	loop_task_cancel(call->owner->loop, &call->start_failed);
 	loop_timer_cancel(&call->deadline);
 	httpc_cancel(call->http);
 	httphost_leave(&call->turn);
@@ -135,7 +133,7 @@ static void fail(struct webclient_call *call, const struct err *err)
 {
 	struct err copy = *err;
 
-	if (call->hides_place)
+	if (call->hides_host)
 		err_set(&copy, err->kind,
 			"redirected to a server whose name repeats a credential that was sent; the name, and what went "
 			"wrong there, are not shown");
@@ -168,7 +166,7 @@ static void on_deadline(void *arg)
 	fail(call, &err);
 }
 
-/* ---- What is sent ---- */
+/* ---- Headers ---- */
 
 struct lines {
 	char *text[HEADERS_MAX + 1]; /* owned, may hold secrets; NULL-terminated */
@@ -226,8 +224,8 @@ static bool is_signed(const struct webclient_call *call)
 }
 
 /*
- * The URL with its query as it is signed, as the server may read another one otherwise; its pieces
- * are path and query. The caller owns it.
+ * The URL with the query in the canonical form that is signed, so that the server reads the same
+ * one; also its path and query. The caller owns all three.
  */
 static char *url_to_sign(const char *url, char **path, char **query)
 {
@@ -337,12 +335,12 @@ static bool is_followed(const struct webclient_call *call, const struct httpc_re
 		return false;
 	if (call->rule == WEBCLIENT_STAY)
 		return s != 303 && call->redirects == 0 && is_same_server(call, response->location);
-	return !call->body && call->way == &call->owner->foreign;
+	return !call->body && call->connections == &call->owner->foreign;
 }
 
 /*
- * Goes to the new URL. Credentials and headers are sent on only where httpurl_may_follow allows it;
- * once dropped, they are not used again.
+ * Moves the call to the new URL. Credentials and headers are kept only where httpurl_may_follow
+ * allows it; once dropped, they are not used again.
  */
 static int redirect(struct webclient_call *call, const char *location, struct err *err)
 {
@@ -353,11 +351,11 @@ static int redirect(struct webclient_call *call, const char *location, struct er
 		return err_set(err, ERR_INVALID, "%s: redirected more than %d times", httphost_origin(call->host),
 			REDIRECTS_MAX);
 	if (httpurl_split_user(location, &url, &user, &password, err) < 0)
-		return err_wrap(err, "%s: redirected, and the new place", httphost_origin(call->host));
+		return err_wrap(err, "%s: redirected, and the new URL", httphost_origin(call->host));
 	free(user);
 	mem_free_secret(password);
 	httpurl_place(url, &place, err);
-	call->hides_place |= webaccess_echoes_secret(call->access, place.host, NULL) ||
+	call->hides_host |= webaccess_echoes_secret(call->access, place.host, NULL) ||
 		(call->credential && credential_echoes_secret(call->credential, place.host, NULL));
 	if (!httpurl_may_follow(&call->place, &place)) {
 		struct webaccess *trust = webaccess_without_credentials(call->access);
@@ -389,8 +387,8 @@ static void on_http(void *arg, const struct httpc_response *response, const stru
 	} else if (err && call->crowded) {
 		fail(call, call->crowded);
 	} else if (err) {
-		/* what is to be told by trying to connect is told by rules for triggers' servers */
-		if (err->kind == ERR_TEMPORARY && call->way == &call->owner->foreign)
+		/* its probe obeys the rules for triggers' servers */
+		if (err->kind == ERR_TEMPORARY && call->connections == &call->owner->foreign)
 			httphost_unanswered(call->host);
 		fail(call, err);
 	} else if (!is_followed(call, response)) {
@@ -402,8 +400,8 @@ static void on_http(void *arg, const struct httpc_response *response, const stru
 	}
 }
 
-/* Of the last of that name, as a map of headers would have it. */
-static void note_header(char **value, const char *name, size_t name_len, const char *line, size_t len)
+/* The last header of that name counts. */
+static void keep_header(char **value, const char *name, size_t name_len, const char *line, size_t len)
 {
 	if (len <= name_len || line[name_len] != ':' || strncasecmp(line, name, name_len) != 0)
 		return;
@@ -417,14 +415,14 @@ static void note_header(char **value, const char *name, size_t name_len, const c
 	*value = mem_dupn(line, len);
 }
 
-static void note_headers(struct webclient_call *call, const char *line, size_t len)
+static void keep_headers(struct webclient_call *call, const char *line, size_t len)
 {
 	const char *name = call->wanted_header;
 
 	for (size_t i = 0; name && *name && i < WEBRESPONSE_WANTED_MAX; i++) {
 		size_t name_len = strcspn(name, " ");
 
-		note_header(&call->wanted[i], name, name_len, line, len);
+		keep_header(&call->wanted[i], name, name_len, line, len);
 		name += name_len + strspn(name + name_len, " ");
 	}
 }
@@ -437,7 +435,7 @@ static void on_header(void *arg, const char *line, size_t len)
 	for (size_t i = 0; i < MEM_COUNT(names); i++)
 		if (len >= strlen(names[i]) && strncasecmp(line, names[i], strlen(names[i])) == 0)
 			call->measured = true;
-	note_headers(call, line, len);
+	keep_headers(call, line, len);
 }
 
 static void on_connected(void *arg, bool http2)
@@ -498,7 +496,7 @@ static void send(struct webclient_call *call)
 	if (is_signed(call))
 		request.url = signed_url = sign_lines(call, request.url, &lines);
 	call->server = (struct httpc_server){ .system_too = !c || !c->operators,
-		.proxy_url = call->way == &call->owner->own ? "" : httphost_proxy(call->host) };
+		.proxy_url = call->connections == &call->owner->own ? "" : httphost_proxy(call->host) };
 	if (c) {
 		call->server.ca_pem = c->operators ? c->ca_pem : NULL;
 		call->server.roots = c->roots;
@@ -513,7 +511,7 @@ static void send(struct webclient_call *call)
 	answers_release(&call->kept);
 	events.on_data = call->on_piece ? on_data : NULL;
 	call->since_ms = loop_now_ms(call->owner->loop);
-	call->http = httpc_start(call->way->http, &request, &events, call);
+	call->http = httpc_start(call->connections->http, &request, &events, call);
 	for (size_t i = 0; i < lines.count; i++)
 		mem_free_secret(lines.text[i]);
 	mem_free_secret(with_key);
@@ -534,7 +532,7 @@ static void wait_for_turn(struct webclient_call *call)
 {
 	call->wait = FOR_TURN;
 	call->since_ms = loop_now_ms(call->owner->loop);
-	call->host = httphost_get(call->way->hosts, &call->place, call->namespace_);
+	call->host = httphost_get(call->connections->hosts, &call->place, call->namespace_);
 	if (call->spare)
 		httphost_spare(call->host);
 	httphost_wait(call->host, &call->turn, call->namespace_, on_turn, call);
@@ -542,31 +540,31 @@ static void wait_for_turn(struct webclient_call *call)
 
 /* ---- Starting ---- */
 
-static void on_unfit(void *arg)
+static void on_start_failed(void *arg)
 {
 	struct webclient_call *call = arg;
 
-	fail(call, &call->unfit_err);
+	fail(call, &call->start_err);
 }
 
 struct webclient_call *webclient_start(struct webclient *w, const struct webrequest *request,
 	const struct webclient_options *options, webclient_fn fn, void *arg)
 {
 	struct webclient_call *call = mem_zalloc(sizeof(*call));
-	struct way *way = request->own ? &w->own : &w->foreign;
+	struct connections *connections = request->own ? &w->own : &w->foreign;
 	int64_t span_ms = request->timeout_ms > 0 ? request->timeout_ms
 		: options->timeout_ms > 0         ? options->timeout_ms
 						  : w->timeout_ms;
 	int64_t left_ms = options->deadline_ms - loop_now_ms(w->loop);
-	/* Idle connections must not keep others from connecting. */
-	size_t few = network_of(w->loop)->descriptors.total / 8;
+	/* Idle connections must leave descriptors for new ones. */
+	size_t share = network_of(w->loop)->descriptors.total / 8;
 	const struct httpc_config config = {
-		.max_connections_kept = few > 0 && few < KEPT_MAX ? (int)few : KEPT_MAX,
-		.foreign = way == &w->foreign,
+		.max_connections_kept = share > 0 && share < KEPT_MAX ? (int)share : KEPT_MAX,
+		.foreign = connections == &w->foreign,
 	};
 
 	call->owner = w;
-	call->way = way;
+	call->connections = connections;
 	call->fn = fn;
 	call->arg = arg;
 	call->url = mem_dup(request->url);
@@ -581,19 +579,19 @@ struct webclient_call *webclient_start(struct webclient *w, const struct webrequ
 	call->max_body = request->max_body ? request->max_body : BODY_MAX;
 	call->on_piece = options->on_piece;
 	call->timeout_ms = span_ms;
-	/* a little less, so that an unreachable server is told from one that does not respond */
+	/* less than the whole, to tell an unreachable server from one that does not respond */
 	call->connect_ms = options->connect_ms ? options->connect_ms : span_ms > 10 ? span_ms / 10 * 9 : span_ms;
 	call->access = webaccess_ref(options->access);
 	strmap_copy(&call->headers, &request->headers);
 	call->credential = options->credential;
 	DL_APPEND(w->calls, call);
-	loop_task_init(&call->unfit, on_unfit, call);
+	loop_task_init(&call->start_failed, on_start_failed, call);
 	loop_timer_init(&call->deadline, w->loop, on_deadline, call);
 	loop_timer_set(&call->deadline, options->deadline_ms && left_ms < span_ms ? left_ms : span_ms);
-	if (!way->http)
-		way->http = httpc_new(w->loop, &config, &call->unfit_err);
-	if (!way->http || httpurl_place(call->url, &call->place, &call->unfit_err) < 0)
-		loop_task_queue(w->loop, &call->unfit);
+	if (!connections->http)
+		connections->http = httpc_new(w->loop, &config, &call->start_err);
+	if (!connections->http || httpurl_place(call->url, &call->place, &call->start_err) < 0)
+		loop_task_queue(w->loop, &call->start_failed);
 	else
 		wait_for_turn(call);
 	return call;

@@ -3,20 +3,20 @@
 #define NET_WEB_WEBCLIENT_H
 
 /*
- * One HTTP request and its response, for all who ask servers of triggers and clouds, over one pool
- * of connections. Connections and requests under way are limited per server (scheme, host, port);
- * further requests wait for their turn while their deadline runs. Connections are kept and, with
- * HTTP/2, shared: 1,000 triggers of one server use a handful. A server that refuses connections
- * fails at once; one that hangs delays only its own requests. Requests to addresses that whoever
- * runs kscaled named (struct webrequest, own) have connections of their own, to which the rules for
- * triggers' servers do not apply.
+ * Sends one HTTP request to a server of a trigger or a cloud and returns the response, over one
+ * pool of connections. Connections and requests in progress are limited per server (scheme, host,
+ * port); further requests wait for their turn while their deadline runs. Connections are kept and,
+ * with HTTP/2, shared: 1,000 triggers of one server use a handful. A server that refuses
+ * connections fails at once; one that hangs delays only its own requests. Requests to addresses
+ * that the administrator configured (struct webrequest, own) have connections of their own, exempt
+ * from the rules for triggers' servers.
  *
- * Several requests that lead to one answer are an exchange (net/web/exchange); who sends the
- * credential of an identity is net/web/webauth.
+ * Several requests that lead to one result are an exchange (net/web/exchange); net/web/webauth adds
+ * an identity's credential.
  *
  * Proxies come from the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY). Names are resolved on the
- * loop (net/dns), or by the proxy. At most ten redirects are followed; credentials and headers are
- * sent on only to the same server, or to the same host by TLS.
+ * loop (net/dns), or by the proxy. At most ten redirects are followed; credentials and headers go
+ * on only to the same server, or to the same host over TLS.
  */
 
 #include <stdbool.h>
@@ -31,23 +31,23 @@
 struct webclient;
 struct webclient_call;
 
-/* Sets up nothing before the first request. timeout_ms: the default time-out. */
+/* Does nothing before the first request. timeout_ms: the default time-out. */
 struct webclient *webclient_new(struct loop *loop, int64_t timeout_ms);
 int64_t webclient_timeout_ms(const struct webclient *w);
 /*
- * Called for each request to a server, of a redirected one for every one. status 0: no response
- * came, or the server is known to be unreachable and nothing was sent. took_ms: since the request
- * was sent; if there is a response, the wait for a turn does not count.
+ * Called for each request, also for each of a redirect chain. status 0: no response came, or
+ * nothing was sent as the server is known to be unreachable. took_ms: since the request was sent,
+ * without the wait for a turn; without a response it may be that wait.
  */
 typedef void (*webclient_watch_fn)(void *arg, const char *asker, int status, int64_t took_ms);
 void webclient_watch(struct webclient *w, webclient_watch_fn fn, void *arg);
-void webclient_free(struct webclient *w); /* calls under way end without callbacks; may be called from inside one */
+void webclient_free(struct webclient *w); /* calls in progress end without callbacks; may be called from inside one */
 
 enum webclient_redirects {
-	WEBCLIENT_FOLLOW, /* as above; of requests with a body none */
+	WEBCLIENT_FOLLOW, /* as above; never with a body */
 	/*
-	 * One to the same server, of any method; another one is an error. Headers that are secrets
-	 * of that server are never shown to another.
+	 * At most one, to the same server, with any method; any other is an error. Secret headers
+	 * never go to another server.
 	 */
 	WEBCLIENT_STAY,
 };
@@ -60,20 +60,17 @@ struct webclient_options {
 	 * callback, or webclient_cancel; NULL: none
 	 */
 	const struct credential *credential;
-	/* from now to the last byte, with waiting and redirects, where the request says none */
+	/* from now to the last byte, with waiting and redirects, unless the request has its own */
 	int64_t timeout_ms;
 	int64_t deadline_ms; /* loop clock: an earlier limit; 0: none */
-	int64_t connect_ms;  /* to connect and shake hands; 0: nine tenths of the time-out */
-	/*
-	 * the name that webclient_watch reports (of a trigger type, a constant text); NULL: not
-	 * reported
-	 */
+	int64_t connect_ms;  /* for connecting, with TLS; 0: nine tenths of the time-out */
+	/* the name for webclient_watch (a trigger type's, a constant); NULL: not reported */
 	const char *asker;
-	const char *namespace_; /* the namespace that asks, for turns (net/http/httphost); copied; NULL: none */
+	const char *namespace_; /* the asking namespace, for fair turns (net/http/httphost); copied; NULL: none */
 	/*
-	 * NULL; else receives the body of a 2xx response in pieces, and there is no body at the
-	 * end. False ends the request with ERR_INVALID. It must not cancel anything. *kept, at
-	 * first 0, is to be set to the number of bytes that it keeps in memory.
+	 * NULL, or receives the body of a 2xx response in pieces, instead of a body at the end.
+	 * False ends the request with ERR_INVALID. It must not cancel anything. It sets *kept, at
+	 * first 0, to the number of bytes that it keeps in memory.
 	 */
 	bool (*on_piece)(void *arg, const char *bytes, size_t len, size_t *kept);
 	enum webclient_redirects redirects;
@@ -89,6 +86,6 @@ typedef void (*webclient_fn)(void *arg, const struct webresponse *response, cons
 /* The request is copied. Never NULL. */
 struct webclient_call *webclient_start(struct webclient *w, const struct webrequest *request,
 	const struct webclient_options *options, webclient_fn fn, void *arg);
-void webclient_cancel(struct webclient_call *call); /* no callback any more; NULL is fine */
+void webclient_cancel(struct webclient_call *call); /* no callback; NULL is fine */
 
 #endif

@@ -13,14 +13,14 @@
 #include "net/http/httpurl.h"
 #include "net/web/exchange.h"
 
-/* Between a failure and the next exchange: at least, and at most where the server asks for more. */
+/* Pause after a failure; the maximum is for Retry-After. */
 #define FAILED_MS     1000
 #define FAILED_MAX_MS 600000
 #define FORGET_MS     600000
 #define ANSWER_MAX    ((size_t)1 << 18)
-/* A credential with an end is used for so long at least, and so not exchanged sooner. */
-#define LEAST_MS 5000
-/* Between refusals that have another credential made; a while without one, and they begin anew. */
+/* Minimum use of a credential, whatever its life. */
+#define LIFE_MIN_MS 5000
+/* Back-off between renewals after refusals; it starts anew after REFUSED_OVER_MS without one. */
 #define REFUSED_FIRST_MS 5000
 #define REFUSED_MAX_MS   60000
 #define REFUSED_OVER_MS  (2 * REFUSED_MAX_MS)
@@ -40,17 +40,17 @@ struct webtoken {
 	struct identity *identity; /* one reference */
 	const char *key;           /* inside identity */
 	struct credential credential;
-	bool has;                             /* there is a credential */
+	bool has;                             /* credential is set */
 	int64_t fetched_ms, ends_ms;          /* ends_ms 0: unknown */
 	struct err *err;                      /* owned; the error of the last exchange; NULL */
-	int64_t failed_ms, quiet_ms, used_ms; /* quiet_ms: so long after failed_ms nothing is sent */
-	unsigned refusals;                    /* in a row, that had it dropped */
-	int64_t refused_ms, may_drop_ms;      /* the last of them; no sooner than then again */
+	int64_t failed_ms, quiet_ms, used_ms; /* quiet_ms: pause after failed_ms */
+	unsigned refusals;                    /* in a row, for which it was dropped */
+	int64_t refused_ms, may_drop_ms;      /* the last refusal; earliest time of the next drop */
 	bool fetching;
-	struct identity_exchange steps;    /* where the exchange is */
-	struct exchange exchange;          /* with one reference to its access */
-	char *namespace_;                  /* owned; whom it is for */
-	char where[256];                   /* whom the last request was sent to */
+	struct identity_exchange steps;    /* state of the exchange */
+	struct exchange exchange;          /* owns one reference to its access */
+	char *namespace_;                  /* owned; the asking namespace */
+	char where[256];                   /* server of the last request */
 	struct credential source;          /* of identity_source */
 	struct webtoken_wait *source_wait; /* NULL */
 	struct webtoken_wait *waits;
@@ -65,9 +65,9 @@ struct webtoken_store {
 	uint64_t serial;
 };
 
-/* ---- An exchange ---- */
+/* ---- Fetching ---- */
 
-static void exchange_over(struct webtoken *t)
+static void fetch_done(struct webtoken *t)
 {
 	exchange_done(&t->exchange);
 	webaccess_unref(t->exchange.options.access);
@@ -86,7 +86,7 @@ static void take(struct webtoken *t, const struct credential *got /* takes its t
 	t->credential.serial = ++t->store->serial;
 	t->has = true;
 	t->fetched_ms = loop_now_ms(t->store->loop);
-	t->ends_ms = !got->life_ms ? 0 : t->fetched_ms + (got->life_ms > LEAST_MS ? got->life_ms : LEAST_MS);
+	t->ends_ms = !got->life_ms ? 0 : t->fetched_ms + (got->life_ms > LIFE_MIN_MS ? got->life_ms : LIFE_MIN_MS);
 	err_keep(&t->err, NULL);
 }
 
@@ -107,7 +107,7 @@ static void on_end(void *arg, const struct err *err)
 	struct webtoken *t = arg;
 	struct webtoken_wait *w;
 
-	exchange_over(t);
+	fetch_done(t);
 	if (err)
 		fail(t, *err);
 	DL_FOREACH (t->waits, w)
@@ -120,7 +120,7 @@ static void on_source(void *arg, const struct credential *credential, const stru
 
 	t->source_wait = NULL;
 	if (err) {
-		*t->where = '\0'; /* it names its own */
+		*t->where = '\0'; /* err names its own server */
 	} else {
 		credential_copy(&t->source, credential);
 		t->steps.source = &t->source;
@@ -182,7 +182,7 @@ static void start_fetch(struct webtoken *t, const char *namespace_)
 static void token_free(struct webtoken *t)
 {
 	HASH_DELETE(hh, t->store->tokens, t);
-	exchange_over(t);
+	fetch_done(t);
 	while (t->waits)
 		webtoken_cancel(t->waits);
 	credential_done(&t->credential);
@@ -233,7 +233,7 @@ int64_t webtoken_due_ms(int64_t life_ms, int64_t early_ms)
 	return early_ms > 0 && early < usual ? early : usual;
 }
 
-/* Unless an exchange has failed just now. */
+/* Not during the pause after a failure. */
 static bool is_due(const struct webtoken *t, int64_t now_ms)
 {
 	if (t->err && now_ms - t->failed_ms < t->quiet_ms)
@@ -264,7 +264,7 @@ static void on_wait(void *arg)
 	fn(fn_arg, NULL, &err);
 }
 
-/* One that is wanted now: it is fetched when that is due. */
+/* The identity's entry, marked as used; starts a fetch if due. */
 static struct webtoken *token_want(struct webtoken_store *s, struct identity *identity, const char *namespace_)
 {
 	struct webtoken *t = token_get(s, identity);
@@ -275,7 +275,7 @@ static struct webtoken *token_want(struct webtoken_store *s, struct identity *id
 	return t;
 }
 
-const struct credential *webtoken_kept(struct webtoken_store *s, struct identity *identity, const char *namespace_)
+const struct credential *webtoken_cached(struct webtoken_store *s, struct identity *identity, const char *namespace_)
 {
 	const struct webtoken *t = token_want(s, identity, namespace_);
 
@@ -358,7 +358,7 @@ void webtoken_allow_metadata(struct webtoken_store *s, bool allowed)
 	s->environment.metadata = allowed;
 }
 
-/* What waits for a source goes first: its wait is in another one's list. */
+/* First the waits for sources: each is in another entry's list. */
 void webtoken_store_free(struct webtoken_store *s)
 {
 	struct webtoken *t, *next;

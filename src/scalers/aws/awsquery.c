@@ -7,12 +7,12 @@
 #include "base/mem.h"
 #include "net/http/httpstatus.h"
 #include "net/http/httpurl.h"
-#include "net/identity/awsplace.h"
+#include "net/identity/awsregion.h"
 #include "net/identity/awssts.h"
 #include "scalers/login/awslogin.h"
 #include "scalers/params.h"
 
-/* For how long a service that had too many requests is left alone, when it does not say. */
+/* Pause after throttling without Retry-After. */
 #define THROTTLED_MS 5000
 
 /* The parameters as written. Owns its texts. */
@@ -29,7 +29,7 @@ const struct param_table awsquery_table = PARAM_LOGIN_TABLE(rows);
 
 /* ---- Building ---- */
 
-/* With one slash at its end. */
+/* With one trailing slash. */
 static int take_endpoint(const char *endpoint, char **url, struct err *err)
 {
 	char *clean, *user, *password;
@@ -47,9 +47,9 @@ static int take_endpoint(const char *endpoint, char **url, struct err *err)
 	return 0;
 }
 
-static int take_place(const struct awsquery_fields *f, const char *service, char **url, struct err *err)
+static int take_url(const struct awsquery_fields *f, const char *service, char **url, struct err *err)
 {
-	MEM_AUTO char *usual = awsplace_url(service, f->region);
+	MEM_AUTO char *usual = awsregion_url(service, f->region);
 
 	return take_endpoint(f->endpoint ? f->endpoint : usual, url, err);
 }
@@ -66,7 +66,7 @@ int awsquery_login(struct scaler_build *b, const char *service, struct httplogin
 	}
 	if (rc >= 0 && !b->open) {
 		config.region = f.region;
-		rc = take_place(&f, service, &out->url, err);
+		rc = take_url(&f, service, &out->url, err);
 		out->access = rc == 0 ? webaccess_new(&config, err) : NULL;
 		rc = out->access ? 0 : -1;
 	}
@@ -94,7 +94,7 @@ int awsquery_expect(const struct webresponse *answer, const char *action, struct
 
 	if (status == 200)
 		return 0;
-	words = awssts_words(answer->body, answer->len);
+	words = awssts_error(answer->body, answer->len);
 	throttled = status == 429 || awssts_is_throttled(answer->body, answer->len);
 	denied = status == 403 && !throttled;
 	err_set(err,
@@ -102,7 +102,7 @@ int awsquery_expect(const struct webresponse *answer, const char *action, struct
 			: status == 400 ? ERR_INVALID
 					: httpstatus_kind(status),
 		"HTTP status %d%s%s%s%s", status, words ? ", " : "", words ? words : "",
-		denied ? "; needed is the right " : "", denied ? action : "");
+		denied ? "; missing permission: " : "", denied ? action : "");
 	err->http_status = status;
 	err->retry_after_ms = throttled && !answer->retry_after_ms ? THROTTLED_MS : answer->retry_after_ms;
 	return -1;

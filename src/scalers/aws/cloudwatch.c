@@ -17,18 +17,18 @@
 
 #define FORM_MAX   ((size_t)1 << 16)
 #define ANSWER_MAX ((size_t)4 << 20)
-/* A century: beyond it times are none that CloudWatch takes. */
+/* A century: CloudWatch refuses times beyond. */
 #define SPAN_MAX_S 3155760000
-/* From the year 1, with which Go's time begins, and so KEDA's periods. */
+/* Seconds from year 1, the origin of Go's time and so of KEDA's periods. */
 #define YEAR_1_S 62135596800
 
 struct cloudwatch {
 	struct httplogin login;
 	char *namespace_, *metric, *dimension_names, *dimension_values, *expression, *stat, *unit, *account;
 	int64_t period_s, length_s, offset_s;
-	double least; /* what nothing is */
+	double least; /* the value without a point */
 	bool empty_is_least;
-	char *form; /* of the request, without the times */
+	char *form; /* of the request, without times */
 };
 
 #define AT(field) offsetof(struct cloudwatch, field)
@@ -64,7 +64,7 @@ static void data_done(void *data)
 	free(((struct cloudwatch *)data)->form);
 }
 
-/* ---- What one row cannot say ---- */
+/* ---- Checks across rows ---- */
 
 #define UNITS                                                                                                          \
 	"Seconds Microseconds Milliseconds Bytes Kilobytes Megabytes Gigabytes Terabytes Bits Kilobits Megabits "      \
@@ -127,8 +127,8 @@ static int check_times(const struct cloudwatch *f, struct err *err)
 		return err_set_about(err, "metricStatPeriod",
 			"metricStatPeriod >= 60 has to be a multiple of 60, however, %lld is provided", period);
 	if (period > INT32_MAX)
-		return err_set_about(err, "metricStatPeriod",
-			"metricStatPeriod %lld is more than CloudWatch can be asked for", period);
+		return err_set_about(err, "metricStatPeriod", "metricStatPeriod %lld is more than CloudWatch accepts",
+			period);
 	if (f->length_s < 0 || f->length_s % f->period_s != 0)
 		return err_set_about(err, "metricCollectionTime",
 			"metricCollectionTime must be greater than 0 and a multiple of metricStatPeriod(%lld), %lld is "
@@ -145,7 +145,7 @@ static void put(struct buf *form, const char *name, const char *value)
 	buf_put_percent(form, value, "");
 }
 
-/* A piece of a list, without blanks at its ends. */
+/* Puts the list's next piece, trimmed. */
 static void put_piece(struct buf *form, size_t number, const char *what, const char **list)
 {
 	size_t len = strcspn(*list, ";");
@@ -193,7 +193,7 @@ static int make_form(const struct cloudwatch *f, char **out, struct err *err)
 		put(&form, "AccountId", f->account);
 	too_long = buf_failed(&form);
 	*out = buf_take(&form);
-	return too_long ? err_set(err, ERR_INVALID, "the question is too long: it may have %zu bytes", FORM_MAX) : 0;
+	return too_long ? err_set(err, ERR_INVALID, "the request is longer than %zu bytes", FORM_MAX) : 0;
 }
 
 static int build(struct scaler_build *b, struct err *err)
@@ -244,16 +244,16 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 }
 
 /*
- * What does not say that all is well says that something is wrong, and what came is of a part of
- * the metrics. With PartialData older points follow on the next page: the newest came.
+ * Any other status or message means an incomplete answer. PartialData is fine with a point: older
+ * ones follow on the next page.
  */
 static int check_whole(const char *status, const char *message, bool has_point, struct err *err)
 {
 	if (message)
-		return err_set(err, ERR_INVALID, "the answer is of a part of the metrics: %.200s", message);
+		return err_set(err, ERR_INVALID, "the answer is incomplete: %.200s", message);
 	if (!status || strcmp(status, "Complete") == 0 || (has_point && strcmp(status, "PartialData") == 0))
 		return 0;
-	return err_set(err, ERR_TEMPORARY, "%s, and the status %.80s", has_point ? "a point came" : "no point came",
+	return err_set(err, ERR_TEMPORARY, "the answer has %s point, and the status %.80s", has_point ? "a" : "no",
 		status);
 }
 
@@ -268,13 +268,13 @@ enum cloudwatch_found cloudwatch_read(const char *body, size_t len, double *out,
 	if (awsxml_read(body, len, paths, MEM_COUNT(paths), texts, err))
 		return CLOUDWATCH_FAILED;
 	if (!texts[0])
-		err_set(err, ERR_INVALID, "the answer is no GetMetricDataResponse");
+		err_set(err, ERR_INVALID, "the answer is not a GetMetricDataResponse");
 	else if (check_whole(texts[2], texts[3], texts[1] != NULL, err))
 		found = CLOUDWATCH_FAILED;
 	else if (!texts[1])
 		found = CLOUDWATCH_NOTHING;
 	else if (!metricvalue_of_text(texts[1], strlen(texts[1]), out) || !isfinite(*out))
-		err_set(err, ERR_INVALID, "the newest point is no number");
+		err_set(err, ERR_INVALID, "the newest point is not a number");
 	else
 		found = CLOUDWATCH_VALUE;
 	for (size_t i = 0; i < MEM_COUNT(texts); i++)

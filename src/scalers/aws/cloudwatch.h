@@ -20,12 +20,14 @@ extern const struct scaler_type cloudwatch_scaler_type;
 struct cloudwatch_window {
 	int64_t start_s, end_s; /* since 1970 */
 };
-/* Ends where the period begins that was now offset_s ago. In seconds; period above 0. */
+/*
+ * The window in seconds; it ends at the start of the period of now_s - offset_s. period_s: above 0.
+ */
 struct cloudwatch_window cloudwatch_window(int64_t now_s, int64_t period_s, int64_t offset_s, int64_t length_s);
 
 enum cloudwatch_found {
-	CLOUDWATCH_VALUE,   /* *out is it */
-	CLOUDWATCH_NOTHING, /* there is no metric, or no point of it */
+	CLOUDWATCH_VALUE,   /* the value is in *out */
+	CLOUDWATCH_NOTHING, /* no metric, or no point */
 	CLOUDWATCH_FAILED,  /* err says why */
 };
 /* The newest point of the first result. */

@@ -29,13 +29,13 @@ static void data_done(void *data)
 	free(((struct kinesis *)data)->body);
 }
 
-/* What is asked, which the caller owns; NULL with ERR_INVALID. */
+/* The request body, which the caller owns; NULL with ERR_INVALID. */
 static char *make_body(const char *stream, struct err *err)
 {
 	json_t *body = json_pack("{ss}", "StreamName", stream);
 	char *text = body ? json_text(body) : NULL;
 
-	if (!body) /* jansson takes UTF-8 only */
+	if (!body) /* not UTF-8 */
 		err_set(err, ERR_INVALID, "parameter \"streamName\": is not UTF-8");
 	json_decref(body);
 	return text;

@@ -10,7 +10,7 @@
 #include "scalers/login/awslogin.h"
 #include "scalers/params.h"
 
-#define DIGITS_MAX 15 /* so that a sum is exact */
+#define DIGITS_MAX 15 /* so that sums are exact */
 
 static const struct {
 	const char *name;
@@ -68,13 +68,13 @@ char *sqs_queue_name(const char *url, struct err *err)
 	return NULL;
 }
 
-/* What is asked, which the caller owns; NULL with ERR_INVALID. */
+/* The request body, which the caller owns; NULL with ERR_INVALID. */
 static char *make_body(const char *queue_url, unsigned also, struct err *err)
 {
 	json_t *names = json_array(), *body = json_pack("{so ss}", "AttributeNames", names, "QueueUrl", queue_url);
 	char *text;
 
-	if (!body) { /* jansson takes UTF-8 only */
+	if (!body) { /* not UTF-8 */
 		err_set(err, ERR_INVALID, "parameter \"queueURL\": is not UTF-8");
 		return NULL;
 	}
@@ -131,7 +131,7 @@ int sqs_read(const char *body, size_t len, unsigned also, double *out, struct er
 			rc = err_set(err, ERR_INVALID, "metric %s not found in SQS queue attributes",
 				attributes[i].name);
 		else if (text[digits] || digits > DIGITS_MAX)
-			rc = err_set(err, ERR_INVALID, "attribute %s is no number", attributes[i].name);
+			rc = err_set(err, ERR_INVALID, "attribute %s is not a number", attributes[i].name);
 		else
 			sum += strtod(text, NULL);
 	}

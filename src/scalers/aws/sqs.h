@@ -12,12 +12,12 @@ extern const struct scaler_type sqs_scaler_type;
 
 /* ---- Pure; public for tests and fuzzing ---- */
 
-/* The name of the queue at a URL, or a bare name, which the caller owns. NULL with ERR_INVALID. */
+/* The queue's name from a URL or a bare name, which the caller owns. NULL with ERR_INVALID. */
 char *sqs_queue_name(const char *url, struct err *err);
 
-/* Which attributes are added. */
+/* Attributes to add. */
 enum { SQS_IN_FLIGHT = 1, SQS_DELAYED = 2 };
-/* 0, or -1 with an error: one that was asked for is missing, or is no number. */
+/* 0, or -1 with an error: an attribute is missing or not a number. */
 int sqs_read(const char *body, size_t len, unsigned also, double *out, struct err *err);
 
 #endif

@@ -13,7 +13,7 @@
 #include "scalers/azure/storagexml.h"
 #include "scalers/params.h"
 
-/* Blobs of one page, which have some 2 MiB, and of all that an ask may list. */
+/* Blobs of one page, some 2 MiB, and of a whole ask. */
 #define PAGE_MAX   2000
 #define ALL_MAX    (PAGE_MAX * HTTPSOURCE_STEPS_MAX)
 #define ANSWER_MAX ((size_t)16 << 20)
@@ -24,7 +24,7 @@
 struct blobs {
 	struct storageaccount account;
 	char *container;
-	char *prefix, *delimiter; /* as they are sent; "": none */
+	char *prefix, *delimiter; /* as sent; "": none */
 	char *pattern;
 	bool recursive;
 	struct blobglob *glob; /* of the pattern; NULL */
@@ -68,9 +68,7 @@ static void data_done(void *data)
 
 /* ---- Building ---- */
 
-/*
- * The delimiter stands behind the prefix also where a pattern makes it count no more, as in KEDA.
- */
+/* The prefix ends with the delimiter even if a pattern disables the delimiter, as in KEDA. */
 static int take_names(struct blobs *q, struct err *err)
 {
 	const char *delimiter = q->recursive ? "" : q->delimiter;
@@ -97,18 +95,18 @@ static int build(struct scaler_build *b, struct err *err)
 
 /* ---- Asking ---- */
 
-/* The note: what is kept from page to page. */
-struct blob_note {
-	struct storagexml *page; /* owned; of the request under way; NULL */
+/* Kept from page to page. */
+struct blob_state {
+	struct storagexml *page; /* owned; of the current request; NULL */
 	const struct blobs *question;
-	size_t budget; /* of the pattern, for one piece */
+	size_t budget; /* of the pattern, for one piece of the body */
 	double count;
-	char *marker; /* owned: where the next page begins; NULL: the first */
+	char *marker; /* owned: of the next page; NULL: the first */
 };
 
-static void note_done(void *note)
+static void state_done(void *state)
 {
-	struct blob_note *n = note;
+	struct blob_state *n = state;
 
 	storagexml_free(n->page);
 	free(n->marker);
@@ -118,9 +116,9 @@ static void note_done(void *note)
 
 static int fits(void *arg, const char *name, struct err *err)
 {
-	struct blob_note *n = arg;
+	struct blob_state *n = arg;
 
-	return blobglob_fits(n->question->glob, name, &n->budget, err);
+	return blobglob_matches(n->question->glob, name, &n->budget, err);
 }
 
 static void put_parameter(struct buf *query, const char *name, const char *value)
@@ -134,7 +132,7 @@ static void put_parameter(struct buf *query, const char *name, const char *value
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct blobs *q = ask->base.question->data;
-	struct blob_note *n = ask->note;
+	struct blob_state *n = ask->state;
 	struct buf query = BUF_INIT(QUERY_MAX);
 	int rc;
 
@@ -154,7 +152,7 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 
 static bool piece(struct httpsource *ask, const char *bytes, size_t len, size_t *kept, struct err *err)
 {
-	struct blob_note *n = ask->note;
+	struct blob_state *n = ask->state;
 
 	n->budget = BLOBGLOB_BUDGET;
 	if (storagexml_feed(n->page, bytes, len, err)) {
@@ -165,17 +163,17 @@ static bool piece(struct httpsource *ask, const char *bytes, size_t len, size_t 
 	return true;
 }
 
-/* A part of the list is no answer: with a pattern or a prefix it may be 0. */
+/* An incomplete list fails: with a pattern or a prefix its count may be far too low. */
 static int next_page(struct httpsource *ask, char *marker, struct err *err)
 {
-	struct blob_note *n = ask->note;
+	struct blob_state *n = ask->state;
 
 	if (n->marker && strcmp(n->marker, marker) == 0)
-		return err_set(err, ERR_INVALID, "the next page is the same one again");
+		return err_set(err, ERR_INVALID, "the next page repeats this one");
 	if (ask->step >= HTTPSOURCE_STEPS_MAX)
 		return err_set(err, ERR_INVALID,
-			"there are more than %d blobs, of which so many are looked at: give blobPrefix, or move away "
-			"what is done",
+			"there are more than %d blobs, the most that are counted: set blobPrefix, or remove processed "
+			"blobs",
 			ALL_MAX);
 	free(n->marker);
 	n->marker = mem_dup(marker);
@@ -184,7 +182,7 @@ static int next_page(struct httpsource *ask, char *marker, struct err *err)
 
 static enum httpsource_verdict judge_page(struct httpsource *ask, struct answer *out, struct err *err)
 {
-	struct blob_note *n = ask->note;
+	struct blob_state *n = ask->state;
 	MEM_AUTO char *marker = NULL;
 	size_t count;
 
@@ -212,8 +210,8 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 }
 
 static const struct httpsource_type http = { .max_body = ANSWER_MAX,
-	.note_size = sizeof(struct blob_note),
-	.note_done = note_done,
+	.state_size = sizeof(struct blob_state),
+	.state_done = state_done,
 	.request = request,
 	.read = judge,
 	.piece = piece };

@@ -4,8 +4,8 @@
 
 /*
  * Trigger type `azure-blob` (doc/keda.md 8.25): blobs of a container of Azure Storage. Over
- * scalers/http/httpsource, page by page; who asks is storageaccount's, counting storagexml's, names
- * blobglob's.
+ * scalers/http/httpsource, page by page; storageaccount logs in, storagexml counts, blobglob
+ * matches names.
  */
 
 #include "scalers/scaler.h"

@@ -2,7 +2,7 @@
 #ifndef SCALERS_AZURE_AZURECLOUDPARAMS_H
 #define SCALERS_AZURE_AZURECLOUDPARAMS_H
 
-/* In which of Azure's clouds a trigger's service is: the parameters cloud and endpointSuffix. */
+/* A trigger's Azure cloud: the parameters cloud and endpointSuffix. */
 
 #include "net/identity/azurecloud.h"
 #include "scalers/params.h"
@@ -10,7 +10,7 @@
 extern const struct param_table azurecloudparams_table; /* for the tables of the types */
 
 /*
- * How the service's names end. 0 with *out, which the caller owns; -1 with ERR_INVALID; 1: it is
+ * The host suffix of the service. 0 with *out, which the caller owns; -1 with ERR_INVALID; 1:
  * unknown.
  */
 int azurecloudparams_read(const struct scaler_params *params, enum azurecloud_service service, char **out,

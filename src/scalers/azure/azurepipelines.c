@@ -14,18 +14,18 @@
 #include "scalers/login/azurelogin.h"
 #include "scalers/params.h"
 
-/* 250 jobs have some 1 MiB. */
+/* 250 jobs take about 1 MiB. */
 #define ANSWER_MAX ((size_t)4 << 20)
 #define URL_MAX    ((size_t)1 << 14)
 
 struct pipelines {
 	struct httplogin login;
-	char *url;                    /* of the organization, without user */
+	char *url;                    /* of the organization, without user and password */
 	char *pool_name;              /* NULL: pool_id is given */
-	int64_t pool_id;              /* with a name: 0, or the one that the last answer has */
-	bool learned;                 /* so */
+	int64_t pool_id;              /* with a pool_name: 0, or looked up */
+	bool learned;                 /* pool_id is looked up */
 	int64_t fetched;              /* jobs to fetch; 0: all, as the server orders them */
-	enum param_switch unfinished; /* ON: without those that ended */
+	enum param_switch unfinished; /* ON: without completed jobs */
 	char *parent;                 /* NULL */
 	struct param_list demands;
 	bool same, all_of_ours, any_case, in_flight;
@@ -69,7 +69,7 @@ static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 
 /* ---- Building ---- */
 
-/* What one row cannot say. A pool's name goes before its number, as in KEDA. */
+/* Checks across rows. A pool's name takes precedence over its number, as in KEDA. */
 static int check(const struct pipelines *f, struct err *err)
 {
 	if (f->fetched && f->unfinished != PARAM_UNSAID)
@@ -84,12 +84,12 @@ static int check(const struct pipelines *f, struct err *err)
 	if (!f->pool_name && f->pool_id <= 0)
 		return err_set_about(err, "poolName", "no poolName or poolID given");
 	if (f->demands.count > PIPELINEJOBS_DEMANDS_MAX)
-		return err_set(err, ERR_INVALID, "parameter \"demands\": %zu are given, at most %d may be",
+		return err_set(err, ERR_INVALID, "parameter \"demands\": %zu are given, at most %d are allowed",
 			f->demands.count, PIPELINEJOBS_DEMANDS_MAX);
 	return 0;
 }
 
-/* The user name of Basic authentication is empty, for which webaccess has no word. */
+/* Basic authentication with an empty user name, which webaccess cannot express. */
 static int log_in_by_token(const char *token, struct webaccess **out, struct err *err)
 {
 	char *pair = mem_printf(":%s", token), *encoded = base64_encode(pair, strlen(pair)),
@@ -103,7 +103,7 @@ static int log_in_by_token(const char *token, struct webaccess **out, struct err
 	return *out ? 0 : err_wrap(err, "parameter \"personalAccessToken\"");
 }
 
-/* As kscaled itself, which has rights in the organization. */
+/* As kscaled itself, which needs access to the organization. */
 static int log_in_as_workload(const struct pod_identity *pod, const char *url, struct webaccess **out, struct err *err)
 {
 	struct disclosure to = { .service = AZURECLOUD_DEVOPS };
@@ -125,7 +125,7 @@ static int log_in_as_workload(const struct pod_identity *pod, const char *url, s
 	return *out ? 0 : -1;
 }
 
-/* Of what is given too much, or in other words, one form is left. */
+/* Reduces equivalent settings to one form, for the question's key. */
 static void settle(struct pipelines *q)
 {
 	if (q->pool_name)
@@ -158,12 +158,11 @@ static int log_in(struct scaler_build *b, char *token, struct err *err)
 	if (!token && !workload)
 		return err_set_about(err, "personalAccessToken",
 			"no personalAccessToken given or PodIdentity provider configured: give personalAccessToken by "
-			"a "
-			"TriggerAuthentication, or say in one podIdentity.provider azure-workload");
+			"a TriggerAuthentication, or set podIdentity.provider azure-workload in one");
 	if (read_url(q, err))
 		return -1;
 	if (token)
-		token[strcspn(token, "\r\n")] = '\0'; /* a Secret made of a file ends with one */
+		token[strcspn(token, "\r\n")] = '\0'; /* a Secret made from a file ends with a line break */
 	return token ? log_in_by_token(token, &q->login.access, err)
 		     : log_in_as_workload(b->params->identity, q->login.url, &q->login.access, err);
 }
@@ -185,12 +184,12 @@ static int build(struct scaler_build *b, struct err *err)
 
 /* ---- Asking ---- */
 
-/* The note is a bool: the pool is asked for, by its name. */
+/* The state is a bool: the request looks up the pool by name. */
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct pipelines *q = ask->base.question->data;
 	struct buf url = BUF_INIT(URL_MAX);
-	bool *for_pool = ask->note;
+	bool *for_pool = ask->state;
 
 	*for_pool = q->pool_name && !q->learned;
 	buf_printf(&url, "%s/_apis/distributedtask/pools", q->login.url);
@@ -212,23 +211,23 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 	return 0;
 }
 
-/* Who is not known is sent to a page to sign in, with 203, or by a redirect with 200. */
+/* Without a valid login the answer is a sign-in page, with 203, or with 200 after a redirect. */
 static json_t *read_json(const struct webresponse *answer, struct err *err)
 {
 	json_t *value;
 
 	if (!json_is_bearable(answer->body, answer->len, NULL)) {
 		err_set(err, ERR_INVALID,
-			"the answer has more than %d values and names: a smaller jobsToFetch has fewer of them, and, "
-			"with parent, fetchUnfinishedJobsOnly",
+			"the answer has more than %d values and names: set a smaller jobsToFetch, or, with parent, "
+			"fetchUnfinishedJobsOnly",
 			JSON_FOREIGN_VALUES_MAX);
 		return NULL;
 	}
 	value = httpsource_json(answer, err);
 	if (!value && strstr(answer->content_type, "html"))
 		err_set(err, ERR_DENIED,
-			"the answer is a page, as for signing in: personalAccessToken is wrong, has expired, or lacks "
-			"the scope Agent Pools (Read), or the identity is no user of the organization");
+			"the answer is a sign-in page: personalAccessToken is wrong, has expired, or lacks the scope "
+			"Agent Pools (Read), or the identity is not a user of the organization");
 	return value;
 }
 
@@ -266,7 +265,7 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 	struct err *err)
 {
 	struct pipelines *q = ask->base.question->data;
-	const bool *for_pool = ask->note;
+	const bool *for_pool = ask->state;
 	enum httpsource_verdict verdict = HTTPSOURCE_FAILED;
 	json_t *value = NULL;
 
@@ -274,7 +273,7 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 		value = read_json(answer, err);
 	if (value)
 		verdict = *for_pool ? read_pool(q, value, err) : read_jobs(q, value, out, err);
-	/* The pool may have been made anew, under another number. */
+	/* The pool may have been recreated with another number. */
 	if (verdict == HTTPSOURCE_FAILED)
 		q->learned = false;
 	json_decref(value);
@@ -282,7 +281,7 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 }
 
 static const struct httpsource_type http = { .max_body = ANSWER_MAX,
-	.note_size = sizeof(bool),
+	.state_size = sizeof(bool),
 	.request = request,
 	.read = judge };
 

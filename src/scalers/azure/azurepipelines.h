@@ -4,7 +4,7 @@
 
 /*
  * Trigger type `azure-pipelines` (doc/keda.md 8.27): jobs that wait for an agent in a pool of Azure
- * DevOps. Over scalers/http/httpsource; which jobs count is pipelinejobs'.
+ * DevOps. Over scalers/http/httpsource; pipelinejobs counts.
  */
 
 #include "scalers/scaler.h"

@@ -13,7 +13,7 @@
 
 #define COUNT_HEADER "x-ms-approximate-messages-count"
 #define DIGITS_MAX   15
-/* At most so many messages are seen at a time; each has 64 KiB, some of it escaped. */
+/* The service's limit for one peek; messages have 64 KiB, partly escaped. */
 #define PEEK_MAX   32
 #define ANSWER_MAX ((size_t)16 << 20)
 
@@ -67,14 +67,14 @@ static int build(struct scaler_build *b, struct err *err)
 
 /* ---- Asking ---- */
 
-/* The note. */
-struct queue_note {
+/* The state of an ask. */
+struct queue_state {
 	struct storagexml *peeked; /* owned; of the first request of VISIBLE_ONLY; NULL */
 };
 
-static void note_done(void *note)
+static void state_done(void *state)
 {
-	struct queue_note *n = note;
+	struct queue_state *n = state;
 
 	storagexml_free(n->peeked);
 	n->peeked = NULL;
@@ -83,7 +83,7 @@ static void note_done(void *note)
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct queue *q = ask->base.question->data;
-	struct queue_note *n = ask->note;
+	struct queue_state *n = ask->state;
 	bool peeks = q->strategy == VISIBLE_ONLY && ask->step == 0;
 
 	if (peeks)
@@ -93,10 +93,10 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 		peeks ? "peekonly=true&numofmessages=32" : "comp=metadata", timestamp_now_ms(), out, err);
 }
 
-/* The other request's answer has no body. */
+/* The other request's response has no body. */
 static bool piece(struct httpsource *ask, const char *bytes, size_t len, size_t *kept, struct err *err)
 {
-	struct queue_note *n = ask->note;
+	struct queue_state *n = ask->state;
 
 	if (!n->peeked)
 		return true;
@@ -115,21 +115,21 @@ int azurequeue_read_count(const char *text, double *out, struct err *err)
 	*out = 0;
 	if (!*text)
 		return err_set(err, ERR_INVALID,
-			"the answer has no " COUNT_HEADER ": is it a queue service of Azure Storage that is asked?");
+			"the answer has no " COUNT_HEADER ": is this a queue service of Azure Storage?");
 	if (text[digits] || digits > DIGITS_MAX)
-		return err_set(err, ERR_INVALID, COUNT_HEADER " is no number");
+		return err_set(err, ERR_INVALID, COUNT_HEADER " is not a number");
 	*out = strtod(text, NULL);
 	return 0;
 }
 
-/* 32 may be all, or all that are seen. */
-static enum httpsource_verdict judge_peeked(struct queue_note *n, struct answer *out, struct err *err)
+/* 32 may be all messages, or only the limit of a peek. */
+static enum httpsource_verdict judge_peeked(struct queue_state *n, struct answer *out, struct err *err)
 {
 	size_t count;
 	MEM_AUTO char *marker = NULL;
 	int rc = storagexml_end(n->peeked, &count, &marker, err);
 
-	note_done(n);
+	state_done(n);
 	if (rc)
 		return HTTPSOURCE_FAILED;
 	out->value = (double)count;
@@ -140,7 +140,7 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 	struct err *err)
 {
 	const struct queue *q = ask->base.question->data;
-	struct queue_note *n = ask->note;
+	struct queue_state *n = ask->state;
 	enum httpsource_verdict verdict = HTTPSOURCE_FAILED;
 
 	if (storageaccount_expect(answer, "permission r, or the role Storage Queue Data Reader", err) == 0) {
@@ -155,8 +155,8 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 }
 
 static const struct httpsource_type http = { .max_body = ANSWER_MAX,
-	.note_size = sizeof(struct queue_note),
-	.note_done = note_done,
+	.state_size = sizeof(struct queue_state),
+	.state_done = state_done,
 	.request = request,
 	.read = judge,
 	.piece = piece };

@@ -4,14 +4,14 @@
 
 /*
  * Trigger type `azure-queue` (doc/keda.md 8.24): messages of a queue of Azure Storage. Over
- * scalers/http/httpsource; who asks is storageaccount's, counting messages storagexml's.
+ * scalers/http/httpsource; storageaccount logs in, storagexml counts messages.
  */
 
 #include "scalers/scaler.h"
 
 extern const struct scaler_type azurequeue_scaler_type;
 
-/* A count as the service says it. 0; -1 with ERR_INVALID: it is none. */
+/* Reads the count header. 0, or -1 with ERR_INVALID. */
 int azurequeue_read_count(const char *text, double *out, struct err *err);
 
 #endif

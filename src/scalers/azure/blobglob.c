@@ -11,16 +11,16 @@
 #include "base/utf8.h"
 #include "scalers/values/promregex.h"
 
-/* A regular expression, which counts its steps, but for texts around one run of stars. */
+/* A regular expression, whose steps are counted, or two texts around one run of stars. */
 struct blobglob {
 	struct promregex *regex;
-	char *before, *behind; /* owned; the texts; NULL: the expression */
+	char *before, *behind; /* owned; NULL: regex is used */
 };
 
 struct glob_reader {
 	const char *at;
 	struct buf out; /* the expression */
-	size_t open;    /* braces */
+	size_t open;    /* open braces */
 	struct err *err;
 };
 
@@ -31,13 +31,13 @@ static int wrong(struct glob_reader *in, const char *what)
 
 /* ---- Characters ---- */
 
-/* 0: it is no UTF-8. */
+/* 0: not UTF-8. */
 static size_t step(const char *at)
 {
 	return utf8_step(at, strnlen(at, 4));
 }
 
-/* A character as itself; it is a whole one. */
+/* Appends one whole character as a literal. */
 static void put(struct glob_reader *in, const char *at, size_t len)
 {
 	if (len == 1 && ispunct((unsigned char)*at))
@@ -45,7 +45,7 @@ static void put(struct glob_reader *in, const char *at, size_t len)
 	buf_append(&in->out, at, len);
 }
 
-/* The next one, which an escape may have made one like others. */
+/* Takes the next character, escaped or not, as a literal. */
 static int take(struct glob_reader *in)
 {
 	size_t len;
@@ -53,7 +53,7 @@ static int take(struct glob_reader *in)
 	in->at += *in->at == '\\' && in->at[1];
 	len = step(in->at);
 	if (len == 0)
-		return wrong(in, "it is no UTF-8");
+		return wrong(in, "it is not UTF-8");
 	put(in, in->at, len);
 	in->at += len;
 	return 0;
@@ -82,7 +82,7 @@ static int take_range(struct glob_reader *in)
 	buf_putc(&in->out, *in->at++);
 	if (take(in))
 		return -1;
-	return *in->at == ']' ? 0 : wrong(in, "a range in [] stands there alone: [a-c]");
+	return *in->at == ']' ? 0 : wrong(in, "a [] with a range must have nothing else: [a-c]");
 }
 
 static int take_set(struct glob_reader *in)
@@ -94,7 +94,7 @@ static int take_set(struct glob_reader *in)
 		in->at++;
 	}
 	if (*in->at == ']')
-		return wrong(in, "there is nothing in []");
+		return wrong(in, "[] is empty");
 	if (is_range(in->at) && take_range(in))
 		return -1;
 	while (*in->at && *in->at != ']')
@@ -114,7 +114,7 @@ static void take_stars(struct glob_reader *in)
 	buf_puts(&in->out, ".*");
 }
 
-/* What has a meaning, as an expression; NULL: it has none here. */
+/* The regular expression of a special character; NULL: none here. */
 static const char *meaning(const struct glob_reader *in)
 {
 	switch (*in->at) {
@@ -147,7 +147,7 @@ static int take_one(struct glob_reader *in)
 
 /* ---- One run of stars ---- */
 
-/* Without its escapes; NULL: a character has another meaning, or is none. */
+/* The text without escapes; NULL: it has a special or invalid character. */
 static char *plain(const char *text, size_t len)
 {
 	const char *end = text + len;
@@ -231,14 +231,12 @@ void blobglob_free(struct blobglob *g)
 	free(g);
 }
 
-int blobglob_fits(const struct blobglob *g, const char *name, size_t *budget, struct err *err)
+int blobglob_matches(const struct blobglob *g, const char *name, size_t *budget, struct err *err)
 {
 	bool fits;
 
 	if (g->before)
 		return text_begins(name, g->before) && ends_in(name, g->behind);
 	fits = promregex_fits(g->regex, name, budget);
-	return *budget == 0
-		? err_set(err, ERR_INVALID, "the glob pattern takes too long: with fewer * it may be quicker")
-		: fits;
+	return *budget == 0 ? err_set(err, ERR_INVALID, "the glob pattern takes too long: use fewer *") : fits;
 }

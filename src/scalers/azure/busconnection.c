@@ -23,7 +23,7 @@ void busconnection_done(struct busconnection *c)
 	*c = (struct busconnection){ 0 };
 }
 
-/* Of a name that is given twice the last value counts, as in the client for Go. */
+/* The last of several values counts, as in the Go client. */
 static void put(char **to, const char *value)
 {
 	mem_free_secret(*to);
@@ -75,7 +75,7 @@ static int take_piece(struct busconnection *c, char *piece, struct err *err)
 	return take_pair(c, text_trim(key, BLANKS), text_trim(equals + 1, BLANKS), err);
 }
 
-/* Another word before the signature would be one that the service does not know. */
+/* The service knows only this scheme. */
 static int check(const struct busconnection *c, struct err *err)
 {
 	if (!c->host)

@@ -3,8 +3,8 @@
 #define SCALERS_AZURE_BUSCONNECTION_H
 
 /*
- * Connection strings of Azure Service Bus, as its portal shows them and Microsoft's client for Go
- * reads them ("Endpoint=sb://shop.servicebus.windows.net/;SharedAccessKeyName=scaler;
+ * Connection strings of Azure Service Bus, as the portal shows them and Microsoft's Go client reads
+ * them ("Endpoint=sb://shop.servicebus.windows.net/;SharedAccessKeyName=scaler;
  * SharedAccessKey=...;EntityPath=orders"). Pure.
  */
 
@@ -12,10 +12,10 @@
 
 /* Owns its texts. Empty when zeroed. */
 struct busconnection {
-	char *host;           /* as it stands in a URL: "shop.servicebus.windows.net", "localhost:8443" */
-	char *key_name, *key; /* of a policy; NULL: a signature is given */
-	char *signature;      /* "SharedAccessSignature sr=...", ready to be sent; NULL; it goes before a key */
-	char *entity_path;    /* the entity that the policy is of; NULL: the namespace's, or it is not said */
+	char *host;           /* as in a URL: "shop.servicebus.windows.net", "localhost:8443" */
+	char *key_name, *key; /* of a policy; NULL with a signature */
+	char *signature;      /* "SharedAccessSignature sr=...", ready to send; takes precedence over a key; NULL */
+	char *entity_path;    /* the policy's entity; NULL: the namespace, or not given */
 };
 
 /* 0, or -1 with ERR_INVALID, which quotes no value. */

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 
-/* Each agent has one, and of another version than a job demands it brings itself up to date. */
+/* Ignored: every agent has this demand, and updates itself to the version that a job demands. */
 #define AGENT_VERSION "Agent.Version"
 
 static const json_t *list_of(const json_t *answer, struct err *err)
@@ -48,7 +48,7 @@ static bool has_ended(const json_t *job)
 	return result && !json_is_null(result);
 }
 
-/* By an agent. Go's zero time counts as absent, as in KEDA. */
+/* Received by an agent. Go's zero time counts as absent, as in KEDA. */
 static bool is_received(const json_t *job)
 {
 	const char *received = json_str_or_empty(job, "receiveTime");
@@ -74,7 +74,7 @@ static bool is_version(const char *demand)
 	return text_begins(demand, AGENT_VERSION);
 }
 
-/* Counted by pairs, as KEDA does: a demand that stands twice counts twice. */
+/* Counts equal pairs, as KEDA does: duplicate demands count twice. */
 static bool demands_fit(const json_t *job, const struct pipelinejobs_filter *f)
 {
 	const json_t *demands = json_object_get(job, "demands"), *one;
@@ -114,7 +114,7 @@ int pipelinejobs_count(const json_t *answer, const struct pipelinejobs_filter *f
 	json_array_foreach(list, i, job)
 	{
 		if (!json_is_object(job))
-			return err_set(err, ERR_INVALID, "value[%zu] is no job", i);
+			return err_set(err, ERR_INVALID, "value[%zu] is not a job", i);
 		*out += !has_ended(job) && (f->in_flight || !is_received(job)) &&
 			(f->parent                   ? has_agent(job, f->parent)
 					: f->demands ? demands_fit(job, f)

@@ -17,15 +17,15 @@
 #include "scalers/params.h"
 #include "scalers/values/promregex.h"
 
-/* A page of 100 queues has some 400 KiB. */
+/* A page of 100 queues takes about 400 KiB. */
 #define ANSWER_MAX ((size_t)4 << 20)
 #define URL_MAX    ((size_t)1 << 14)
 #define PAGE       100
-/* For all pages of a list; a namespace has at most 10,000 queues. */
+/* Time-out for all pages of a list; a namespace has at most 10,000 queues. */
 #define LIST_MS 60000
-/* A clock may be wrong by that much. */
+/* Tolerates a clock that is wrong by this much. */
 #define TOKEN_LIFE_S 3600
-/* For the names of one page: some milliseconds. */
+/* Per page: some milliseconds. */
 #define REGEX_BUDGET 1000000
 #define API          "api-version=2021-05"
 
@@ -35,14 +35,14 @@ static const char
 
 struct servicebus {
 	struct httplogin login;             /* url: "https://shop.servicebus.windows.net" */
-	char *queue, *topic, *subscription; /* of a list one of them is the expression */
+	char *queue, *topic, *subscription; /* with by_regex one of them is the expression */
 	bool by_regex;
 	enum operation operation;
 	struct promregex *regex; /* NULL: one entity */
-	char *path;              /* of the entity, or of the list */
-	char *key_name;   /* of the policy whose key, the login's password, signs each request; NULL: none does */
-	bool by_identity; /* else, without key_name: by a signature that was given */
-	bool of_entity;   /* the key is one entity's */
+	char *path;              /* URL path of the entity or the list */
+	char *key_name;          /* of the policy whose key (the login's password) signs each request; NULL: no key */
+	bool by_identity;        /* without key_name; false: by a given signature */
+	bool of_entity;          /* the policy belongs to one entity */
 };
 
 #define AT(field) offsetof(struct servicebus, field)
@@ -85,7 +85,7 @@ static void data_done(void *data)
 
 /* ---- Building ---- */
 
-/* What one row cannot say, in KEDA's order and words. */
+/* Checks across rows, with KEDA's order and texts. */
 static int check_entity(const struct servicebus *f, struct err *err)
 {
 	if (f->queue && f->subscription)
@@ -110,7 +110,7 @@ static int read_regex(struct servicebus *q, struct err *err)
 	return q->regex ? 0 : (err_wrap(err, "%s is not a valid regular expression", name), err_about(err, name));
 }
 
-/* Names may have slashes in them, which part folders. */
+/* Names may contain slashes, which are not encoded. */
 static int make_path(struct servicebus *q, struct err *err)
 {
 	struct buf path = BUF_INIT(URL_MAX / 2);
@@ -138,7 +138,7 @@ static int log_in_by_string(const char *connection, struct servicebus *q, struct
 	if (!connection)
 		return err_set_about(err, "connection",
 			"no connection setting given: give connection by a TriggerAuthentication or connectionFromEnv, "
-			"or say in one podIdentity.provider azure-workload");
+			"or set podIdentity.provider azure-workload in one");
 	if (busconnection_parse(connection, &c, err))
 		return err_wrap(err, "parameter \"connection\"");
 	q->login.url = mem_printf("https://%s", c.host);
@@ -148,7 +148,7 @@ static int log_in_by_string(const char *connection, struct servicebus *q, struct
 		config.header_value = c.signature;
 	} else {
 		q->key_name = mem_dup(c.key_name);
-		config.password = c.key; /* without a user it is not sent */
+		config.password = c.key; /* not sent without a user name */
 	}
 	q->login.access = webaccess_new(&config, err);
 	busconnection_done(&c);
@@ -164,8 +164,8 @@ static int log_in_as_kscaled(struct scaler_build *b, const char *namespace_, str
 	if (!namespace_)
 		return err_set_about(err, "namespace", "namespace are required when using pod identity");
 	if (!azurecloud_is_label(namespace_))
-		return err_set(err, ERR_INVALID, "parameter \"namespace\" value \"%.100s\" is no name of a namespace",
-			namespace_);
+		return err_set(err, ERR_INVALID,
+			"parameter \"namespace\" value \"%.100s\" is not a valid namespace name", namespace_);
 	rc = azurecloudparams_read(b->params, AZURECLOUD_SERVICE_BUS, &suffix, err);
 	b->open |= rc == 1;
 	if (rc)
@@ -221,16 +221,16 @@ static int build(struct scaler_build *b, struct err *err)
 
 /* ---- Asking ---- */
 
-/* What the pages of a list have said so far. */
-struct servicebus_note {
+/* Totals over the pages so far. */
+struct servicebus_state {
 	size_t seen; /* entities of all pages */
 	size_t budget;
 	int64_t sum, greatest;
 	size_t counted;
-	char disabled[128]; /* a name that fits, of one that is not counted; "" */
+	char disabled[128]; /* a disabled entity whose name matches, not counted; "": none */
 };
 
-/* Signed is what is asked, as Microsoft's client for Go does it. */
+/* Signs the URL that is asked, as Microsoft's Go client does. */
 static void sign(const struct servicebus *q, struct webrequest *out)
 {
 	char *token = azuresign_token(out->url, q->key_name, webaccess_config(q->login.access)->password,
@@ -243,11 +243,11 @@ static void sign(const struct servicebus *q, struct webrequest *out)
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct servicebus *q = ask->base.question->data;
-	const struct servicebus_note *note = ask->note;
+	const struct servicebus_state *state = ask->state;
 
 	(void)err;
 	if (q->regex)
-		out->url = mem_printf("%s%s?%%24skip=%zu&%%24top=%d&" API, q->login.url, q->path, note->seen, PAGE);
+		out->url = mem_printf("%s%s?%%24skip=%zu&%%24top=%d&" API, q->login.url, q->path, state->seen, PAGE);
 	else
 		out->url = mem_printf("%s%s?" API, q->login.url, q->path);
 	if (q->key_name)
@@ -255,12 +255,12 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 	return 0;
 }
 
-/* ---- What is said ---- */
+/* ---- The response ---- */
 
 static int missing(const struct servicebus *q, struct err *err)
 {
 	if (q->regex && q->queue)
-		return err_set(err, ERR_MISSING, "the namespace has no list of queues: it may be no Service Bus");
+		return err_set(err, ERR_MISSING, "the namespace has no list of queues: is it a Service Bus namespace?");
 	if (q->regex)
 		return err_set(err, ERR_MISSING, "topic %.260s doesn't exist", q->topic);
 	if (q->queue)
@@ -274,7 +274,7 @@ static const char *advice(const struct servicebus *q, int status)
 	if (status != 401)
 		return "";
 	if (q->by_identity)
-		return "; kscaled's identity needs a role that may read it, as Azure Service Bus Data Owner has";
+		return "; kscaled's identity needs a role such as Azure Service Bus Data Owner";
 	if (!q->key_name)
 		return "; the SharedAccessSignature of connection may have expired, or its policy lacks the right "
 		       "Manage";
@@ -283,7 +283,7 @@ static const char *advice(const struct servicebus *q, int status)
 			    : "; connection needs a policy with the right Manage";
 }
 
-/* The token that was sent opens the entity for a while, so words that repeat it are not shown. */
+/* The token that was sent is valid for a while: a text that repeats it is not shown. */
 static int refuse(const struct servicebus *q, const struct webresponse *answer, struct err *err)
 {
 	MEM_AUTO char *detail = servicebusatom_detail(answer->body, answer->len), *words = NULL;
@@ -311,27 +311,26 @@ static int check_kind(const struct servicebus *q, const struct servicebusatom_en
 	return err_set(err, ERR_INVALID, "the answer is not about a %s", q->queue ? "queue" : "subscription");
 }
 
-/* Where the namespace is throttled, the service says of an entity only what never changes. */
+/* While a namespace is throttled, the service leaves out the counts. */
 static int check_active(const struct servicebus *q, const char *name, int64_t active, struct err *err)
 {
-	return active >= 0
-		? 0
-		: err_set(err, ERR_TEMPORARY,
-			  "%s %.260s: the answer has no number of active messages, as while the namespace is "
-			  "throttled",
-			  q->queue ? "queue" : "subscription", name);
+	return active >= 0 ? 0
+			   : err_set(err, ERR_TEMPORARY,
+				     "%s %.260s: the answer has no number of active messages: the namespace may be "
+				     "throttled",
+				     q->queue ? "queue" : "subscription", name);
 }
 
-/* Nobody can receive, so more replicas would be of no use (kedacore/keda#5712). */
+/* Receiving is disabled, so more replicas would not help (kedacore/keda#5712). */
 static bool is_disabled(const struct servicebusatom_entry *e)
 {
 	return strcmp(e->status, "Disabled") == 0 || strcmp(e->status, "ReceiveDisabled") == 0;
 }
 
-/* What a read function is given. */
+/* The argument of servicebusatom_fn. */
 struct taker {
 	const struct servicebus *q;
-	struct servicebus_note *note;
+	struct servicebus_state *state;
 };
 
 static int take_one(void *arg, const struct servicebusatom_entry *e, struct err *err)
@@ -344,18 +343,18 @@ static int take_one(void *arg, const struct servicebusatom_entry *e, struct err 
 	if (is_disabled(e))
 		return err_set(err, ERR_INVALID, "%s %.260s is disabled (%s)", r->q->queue ? "queue" : "subscription",
 			name, e->status);
-	r->note->sum = e->active;
+	r->state->sum = e->active;
 	return 0;
 }
 
-/* From one that is disabled nobody can receive: it is passed over, and does not stop the others. */
+/* A disabled entity is skipped and does not fail the others. */
 static int take_listed(void *arg, const struct servicebusatom_entry *e, struct err *err)
 {
 	const struct taker *r = arg;
-	struct servicebus_note *note = r->note;
-	bool fits = promregex_fits(r->q->regex, e->title, &note->budget);
+	struct servicebus_state *state = r->state;
+	bool fits = promregex_fits(r->q->regex, e->title, &state->budget);
 
-	if (note->budget == 0)
+	if (state->budget == 0)
 		return err_set(err, ERR_INVALID, "the regular expression takes too long on the names of a page");
 	if (!*e->title)
 		return err_set(err, ERR_INVALID, "an entry of the list has no name");
@@ -364,54 +363,54 @@ static int take_listed(void *arg, const struct servicebusatom_entry *e, struct e
 	if (check_kind(r->q, e, err) || check_active(r->q, e->title, e->active, err))
 		return -1;
 	if (is_disabled(e)) {
-		strncpy(note->disabled, e->title, sizeof(note->disabled) - 1);
+		strncpy(state->disabled, e->title, sizeof(state->disabled) - 1);
 		return 0;
 	}
-	note->counted++;
-	note->sum += e->active;
-	if (e->active > note->greatest)
-		note->greatest = e->active;
+	state->counted++;
+	state->sum += e->active;
+	if (e->active > state->greatest)
+		state->greatest = e->active;
 	return 0;
 }
 
-/* No match is 0: the service said so. An average is a whole number, as in KEDA. */
-static enum httpsource_verdict end_of_list(const struct servicebus *q, const struct servicebus_note *note,
+/* No match means 0. An average is a whole number, as in KEDA. */
+static enum httpsource_verdict end_of_list(const struct servicebus *q, const struct servicebus_state *state,
 	struct answer *out, struct err *err)
 {
-	if (note->counted == 0 && *note->disabled) {
-		err_set(err, ERR_INVALID, "%s %s is disabled, as is each one that the regular expression fits",
-			q->queue ? "queue" : "subscription", note->disabled);
+	if (state->counted == 0 && *state->disabled) {
+		err_set(err, ERR_INVALID, "%s %s is disabled, like all others that the regular expression matches",
+			q->queue ? "queue" : "subscription", state->disabled);
 		return HTTPSOURCE_FAILED;
 	}
 	switch (q->operation) {
-	case OPERATION_SUM: out->value = (double)note->sum; break;
-	case OPERATION_MAX: out->value = (double)note->greatest; break;
-	case OPERATION_AVG: out->value = note->counted ? (double)(note->sum / (int64_t)note->counted) : 0; break;
+	case OPERATION_SUM: out->value = (double)state->sum; break;
+	case OPERATION_MAX: out->value = (double)state->greatest; break;
+	case OPERATION_AVG: out->value = state->counted ? (double)(state->sum / (int64_t)state->counted) : 0; break;
 	}
 	return HTTPSOURCE_ANSWERED;
 }
 
-/* The list ends with an empty page: how many are on one is the service's own. */
+/* The list ends with an empty page, as the service chooses the size of pages. */
 static enum httpsource_verdict judge_page(const struct taker *r, const struct servicebusatom *page, struct answer *out,
 	struct err *err)
 {
 	if (!page->is_feed) {
-		err_set(err, ERR_INVALID, "the answer is no list");
+		err_set(err, ERR_INVALID, "the answer is not a list");
 		return HTTPSOURCE_FAILED;
 	}
-	r->note->seen += page->entries;
-	return page->entries > 0 ? HTTPSOURCE_NEXT : end_of_list(r->q, r->note, out, err);
+	r->state->seen += page->entries;
+	return page->entries > 0 ? HTTPSOURCE_NEXT : end_of_list(r->q, r->state, out, err);
 }
 
 static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct servicebus *q = ask->base.question->data;
-	struct taker r = { q, ask->note };
+	struct taker r = { q, ask->state };
 	struct servicebusatom page;
 	int rc;
 
-	r.note->budget = REGEX_BUDGET;
+	r.state->budget = REGEX_BUDGET;
 	if (answer->status == 404 || answer->status == 410)
 		rc = missing(q, err);
 	else if (answer->status != 200)
@@ -428,12 +427,12 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 		err_set(err, ERR_INVALID, "the answer is not about one %s", q->queue ? "queue" : "subscription");
 		return HTTPSOURCE_FAILED;
 	}
-	out->value = (double)r.note->sum;
+	out->value = (double)r.state->sum;
 	return HTTPSOURCE_ANSWERED;
 }
 
 static const struct httpsource_type http = { .max_body = ANSWER_MAX,
-	.note_size = sizeof(struct servicebus_note),
+	.state_size = sizeof(struct servicebus_state),
 	.request = request,
 	.read = judge };
 

@@ -4,8 +4,8 @@
 
 /*
  * Trigger type `azure-servicebus` (doc/keda.md 8.26): messages that wait in a queue or a
- * subscription of Azure Service Bus, or in all whose names a regular expression fits. Over
- * scalers/http/httpsource: its management API, whose answers servicebusatom reads.
+ * subscription of Azure Service Bus, or in all whose names match a regular expression. Over
+ * scalers/http/httpsource: its management API, whose responses servicebusatom reads.
  */
 
 #include "scalers/scaler.h"

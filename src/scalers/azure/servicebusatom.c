@@ -10,15 +10,15 @@
 #include "base/xmlreader.h"
 
 /*
- * Elements and attributes: new names are what costs. A hundred queues with twelve rules of access
- * each have some 18,000.
+ * Limit of elements and attributes, as new names are expensive. A hundred queues with twelve access
+ * rules each have some 18,000.
  */
 #define THINGS_MAX   32768
 #define TEXT_MAX     1024
-#define COUNT_DIGITS 12 /* so that no sum of a list is too great */
+#define COUNT_DIGITS 12 /* so that sums do not overflow */
 #define BLANKS       " \t\r\n"
 
-/* What of the document stands where. Depths count from 1, the root. */
+/* The position inside an entry. Depths count from 1, the root. */
 enum place { NOWHERE, IN_CONTENT, IN_DESCRIPTION, IN_COUNTS };
 
 struct reader {
@@ -28,8 +28,8 @@ struct reader {
 	struct servicebusatom *out;
 	size_t depth, things;
 	bool is_error;      /* the root is <Error> */
-	size_t entry_depth; /* of the <entry> that is open; 0: none is */
-	enum place place;   /* inside of it */
+	size_t entry_depth; /* of the open <entry>; 0: none */
+	enum place place;   /* inside it */
 	struct servicebusatom_entry entry;
 	struct buf feed_title, title, status, count, detail;
 };
@@ -49,7 +49,7 @@ static const char *local_name(const char *name)
 	return colon ? colon + 1 : name;
 }
 
-/* Of several elements of one name the first counts. */
+/* The first of several elements counts. */
 static void take_text(struct reader *r, struct buf *into)
 {
 	if (into->len == 0)
@@ -82,7 +82,7 @@ static void begin_entry(struct reader *r)
 	buf_reset(&r->count);
 }
 
-/* entry/content/QueueDescription/CountDetails/ActiveMessageCount, and what is of use on the way. */
+/* Follows entry/content/QueueDescription/CountDetails/ActiveMessageCount, with title and Status. */
 static void enter(struct reader *r, const char *name)
 {
 	switch (r->depth - r->entry_depth) {
@@ -119,7 +119,7 @@ static void enter_root(struct reader *r, const char *name)
 	if (strcmp(name, "entry") == 0)
 		begin_entry(r);
 	else if (!r->is_error && !r->out->is_feed)
-		stop(r, "the answer is XML, but no Atom entry or feed");
+		stop(r, "the answer is XML, but not an Atom entry or feed");
 }
 
 static void on_start(void *arg, const char *element, const char **attributes, size_t depth)
@@ -146,7 +146,7 @@ static void on_start(void *arg, const char *element, const char **attributes, si
 		begin_entry(r);
 }
 
-/* For messages, which are one line. */
+/* For messages of one line. */
 static void blank_controls(char *text)
 {
 	for (; *text; text++)
@@ -228,7 +228,7 @@ int servicebusatom_read(const char *body, size_t len, servicebusatom_fn fn, void
 	rc = xmlreader_feed(&r.xml, body, len, true, err);
 	out->is_nothing = out->is_feed && strcmp(buf_text(&r.feed_title), "Publicly Listed Services") == 0;
 	if (rc == 0 && r.is_error)
-		rc = err_set(err, ERR_INVALID, "the answer is an error, without a status that says so");
+		rc = err_set(err, ERR_INVALID, "the answer is an error with HTTP status 200");
 	done(&r);
 	return rc;
 }

@@ -24,7 +24,7 @@
 
 /* ---- Connection strings ---- */
 
-/* What one says. Owns its texts, some of which are secrets. */
+/* Parsed. Owns its texts, some of which are secrets. */
 struct connection_string {
 	char *protocol, *suffix, *endpoint, *account, *key, *sas;
 };
@@ -39,7 +39,7 @@ static void connection_string_done(struct connection_string *c)
 	mem_free_secret(c->sas);
 }
 
-/* Keys in their case, and of several the last, as Azure's library for Go has it; "" is absent. */
+/* Case-sensitive, the last of several counts, as in Azure's Go library; "" is absent. */
 static int read_pairs(const char *text, const char *endpoint, struct connection_string *c, struct err *err)
 {
 	const struct {
@@ -72,9 +72,9 @@ static int read_pairs(const char *text, const char *endpoint, struct connection_
 	return 0;
 }
 
-/* ---- Where ---- */
+/* ---- The endpoint ---- */
 
-/* With a slash at its end. */
+/* Adds a trailing slash. */
 static int take_url(const char *url, struct storageaccount *out, struct err *err)
 {
 	char *user, *password;
@@ -94,7 +94,7 @@ static int take_url(const char *url, struct storageaccount *out, struct err *err
 	return 0;
 }
 
-static int take_place(const struct connection_string *c, const struct storageaccount_service *service,
+static int take_endpoint(const struct connection_string *c, const struct storageaccount_service *service,
 	struct storageaccount *out, struct err *err)
 {
 	MEM_AUTO char *usual = NULL;
@@ -110,9 +110,9 @@ static int take_place(const struct connection_string *c, const struct storageacc
 	return take_url(c->endpoint ? c->endpoint : usual, out, err);
 }
 
-/* ---- As whom ---- */
+/* ---- Authorization ---- */
 
-/* The key is sent to nobody; the access has it for its fingerprint, and so that none repeats it. */
+/* The key only signs. It is in the access for its fingerprint, and for hiding it in error texts. */
 static int take_key(const struct connection_string *c, struct storageaccount *out, struct err *err)
 {
 	const struct webaccess_config config = { .password = c->key };
@@ -127,7 +127,7 @@ static int take_key(const struct connection_string *c, struct storageaccount *ou
 	return out->login.access ? 0 : -1;
 }
 
-/* What makes it good goes into the access, and so into no URL of ours. */
+/* The signature goes into the access, so that no URL of ours contains it. */
 static int take_sas(const struct connection_string *c, struct storageaccount *out, struct err *err)
 {
 	struct webaccess_config config = { .query_name = "sig" };
@@ -167,7 +167,7 @@ static int take_connection(const char *text, const struct storageaccount_service
 	int rc = read_pairs(text, service->endpoint, &c, err);
 
 	if (rc == 0)
-		rc = take_place(&c, service, out, err);
+		rc = take_endpoint(&c, service, out, err);
 	if (rc == 0 && c.account && c.key)
 		rc = take_key(&c, out, err);
 	else if (rc == 0 && c.sas)
@@ -299,7 +299,7 @@ int storageaccount_request(const struct storageaccount *s, const char *name, con
 	return s->key ? sign(s, path, query, out, err) : 0;
 }
 
-/* "QueueNotFound: The specified queue does not exist."; the rest of it is ids and times. */
+/* "QueueNotFound: The specified queue does not exist."; the rest is ids and times. */
 static void put_words(const struct webresponse *answer, char out[WORDS_SHOWN])
 {
 	static const char *const paths[] = { "Error/Code", "Error/Message" };
@@ -325,7 +325,7 @@ int storageaccount_expect(const struct webresponse *answer, const char *needed, 
 		return 0;
 	put_words(answer, words);
 	err_set(err, httpstatus_kind(answer->status), "HTTP status %d%s%s%s", answer->status, words,
-		denied ? "; needed is the account's key, a shared access signature with " : "", denied ? needed : "");
+		denied ? "; required: the account's key, a shared access signature with " : "", denied ? needed : "");
 	err->http_status = answer->status;
 	return -1;
 }

@@ -9,9 +9,9 @@
 #include "base/text.h"
 #include "base/xmlreader.h"
 
-/* The names of the elements, from the root to what is counted. */
+/* The elements from the root to a counted item. */
 struct shape {
-	const char *called, *path[3]; /* NULL-terminated when shorter */
+	const char *name, *path[3]; /* NULL-terminated when shorter */
 	size_t depth;
 };
 static const struct shape shapes[] = {
@@ -24,11 +24,11 @@ struct storagexml {
 	struct xmlreader xml;
 	storagexml_fits_fn fits; /* NULL */
 	void *arg;
-	size_t matched; /* open elements, from the root, that are the shape's */
+	size_t matched; /* open elements, from the root, that match the shape */
 	size_t count;
-	bool judged;  /* what stopped the reading is the error of fits */
-	bool listed;  /* the element came in which items stand */
-	bool encoded; /* the name that is read is percent-encoded */
+	bool judged;  /* the error is from fits */
+	bool listed;  /* the items' parent element was read */
+	bool encoded; /* the current name is percent-encoded */
 	struct buf name, marker;
 };
 
@@ -61,14 +61,14 @@ static void on_start(void *arg, const char *element, const char **attributes, si
 	struct storagexml *x = arg;
 	const struct shape *shape = x->shape;
 	struct err why;
-	bool inside = x->matched == depth - 1; /* all around it is the shape's */
+	bool inside = x->matched == depth - 1; /* all its parents match */
 
 	if (inside && depth <= shape->depth && strcmp(element, shape->path[depth - 1]) == 0) {
 		if (++x->matched == shape->depth)
 			begin_item(x);
 		x->listed = x->listed || x->matched + 1 == shape->depth;
 	} else if (depth == 1) {
-		err_set(&why, ERR_INVALID, "it begins otherwise");
+		err_set(&why, ERR_INVALID, "unexpected root element");
 		xmlreader_stop(&x->xml, &why);
 	} else if (depth == 2 && strcmp(element, "NextMarker") == 0) {
 		begin_text(x, &x->marker, "NextMarker is too long");
@@ -139,7 +139,7 @@ static int feed(struct storagexml *x, const char *bytes, size_t len, bool last, 
 {
 	if (xmlreader_feed(&x->xml, bytes, len, last, err) == 0)
 		return 0;
-	return x->judged ? -1 : err_wrap(err, "the answer is no %s", x->shape->called);
+	return x->judged ? -1 : err_wrap(err, "the answer is not a %s", x->shape->name);
 }
 
 int storagexml_feed(struct storagexml *x, const char *bytes, size_t len, struct err *err)
@@ -154,7 +154,7 @@ int storagexml_end(struct storagexml *x, size_t *count, char **marker, struct er
 	if (feed(x, "", 0, true, err))
 		return -1;
 	if (!x->listed)
-		return err_set(err, ERR_INVALID, "the answer is no %s: there is no %s in it", x->shape->called,
+		return err_set(err, ERR_INVALID, "the answer is not a %s: it has no %s", x->shape->name,
 			x->shape->path[x->shape->depth - 2]);
 	*count = x->count;
 	*marker = mem_dup(buf_text(&x->marker));

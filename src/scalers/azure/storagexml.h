@@ -3,9 +3,9 @@
 #define SCALERS_AZURE_STORAGEXML_H
 
 /*
- * Counts what Azure Storage lists as XML: messages of a queue, or blobs of one page. Reads the
- * answer as it comes and keeps no list. No I/O; the bytes may be anybody's: elements, depth and
- * what is kept are limited, and a document type is refused.
+ * Counts the items of Azure Storage's XML lists: messages of a queue, or blobs of one page. Reads
+ * the response in pieces and keeps no list. No I/O; the input is untrusted: elements, depth and
+ * kept bytes are limited, and document types are refused.
  */
 
 #include <stdbool.h>
@@ -21,25 +21,22 @@ enum storagexml_list {
 	STORAGEXML_BLOBS,    /* EnumerationResults */
 };
 
-/*
- * Whether a blob counts, by its name (decoded). -1 with err: it cannot be told, which ends the
- * reading.
- */
+/* Whether a blob counts, by its decoded name. -1 with err stops reading. */
 typedef int (*storagexml_fits_fn)(void *arg, const char *name, struct err *err);
 
 struct storagexml;
 
-/* fits NULL: each counts, and names are not read. */
+/* fits NULL: all count, and names are not read. */
 struct storagexml *storagexml_new(enum storagexml_list list, storagexml_fits_fn fits, void *arg);
 void storagexml_free(struct storagexml *x); /* NULL is fine */
 
-/* The next bytes. -1 with err: it is no such list. */
+/* The next bytes. -1 with err: not such a list. */
 int storagexml_feed(struct storagexml *x, const char *bytes, size_t len, struct err *err);
-size_t storagexml_kept(const struct storagexml *x); /* bytes kept of what was fed */
+size_t storagexml_kept(const struct storagexml *x); /* bytes kept of the input */
 
 /*
- * After the last bytes: how many, and in *marker, which the caller owns, where the next page
- * begins; "": there is none. -1 with err: the list is not whole.
+ * After the last bytes: the count, and in *marker, which the caller owns, the next page; "": none.
+ * -1 with err: the list is incomplete.
  */
 int storagexml_end(struct storagexml *x, size_t *count, char **marker, struct err *err);
 

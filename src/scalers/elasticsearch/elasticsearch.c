@@ -295,7 +295,7 @@ static int build_opensearch(struct scaler_build *b, struct err *err)
 static const char *address_of(const struct httpsource *ask)
 {
 	const struct search *q = ask->base.question->data;
-	const size_t *failed = ask->note;
+	const size_t *failed = ask->state;
 
 	return q->addresses[(q->first + *failed) % q->count];
 }
@@ -304,7 +304,7 @@ static const char *address_of(const struct httpsource *ask)
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct search *q = ask->base.question->data;
-	const size_t *failed = ask->note;
+	const size_t *failed = ask->state;
 	int64_t left_ms;
 
 	if (q->count > 1) {
@@ -323,7 +323,7 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 static enum httpsource_verdict next_address(struct httpsource *ask)
 {
 	const struct search *q = ask->base.question->data;
-	size_t *failed = ask->note;
+	size_t *failed = ask->state;
 
 	if (*failed + 1 >= q->count)
 		return HTTPSOURCE_FAILED;
@@ -360,7 +360,7 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 {
 	struct search *q = ask->base.question->data;
 	const struct searchreply_rule rule = { q->json, q->null_is_zero };
-	const size_t *failed = ask->note;
+	const size_t *failed = ask->state;
 	bool away = answer->status == 502 || answer->status == 503 || answer->status == 504;
 	char where[256];
 
@@ -376,7 +376,7 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 	return HTTPSOURCE_FAILED;
 }
 
-static const struct httpsource_type http = { .note_size = sizeof(size_t),
+static const struct httpsource_type http = { .state_size = sizeof(size_t),
 	.request = request,
 	.read = judge,
 	.lost = lost };

@@ -208,7 +208,7 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 {
 	const struct github *q = ask->base.question->data;
 	const struct githubscan_place place = place_of(q);
-	struct githubscan *scan = ask->note;
+	struct githubscan *scan = ask->state;
 	MEM_AUTO char *path = NULL;
 	const char *etag;
 
@@ -292,7 +292,7 @@ static enum httpsource_verdict refused(struct httpsource *ask, const struct webr
 	const struct github *q = ask->base.question->data;
 	const struct githubscan_place place = place_of(q);
 	json_t *value = json_parse_foreign(answer->body, answer->len, NULL);
-	struct githubscan *scan = ask->note;
+	struct githubscan *scan = ask->state;
 	char words[GITHUBPAGE_WORDS];
 
 	githubpage_words(value, words);
@@ -329,7 +329,7 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 {
 	const struct github *q = ask->base.question->data;
 	const struct githubscan_place place = place_of(q);
-	struct githubscan *scan = ask->note;
+	struct githubscan *scan = ask->state;
 	MEM_AUTO char *path = githubscan_path(scan, &place);
 	const struct githubpage *page = answer->status == 304 ? githubmemory_page(q->memory, path) : NULL;
 	struct githubpage read = { 0 };
@@ -349,8 +349,8 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 
 static const struct httpsource_type http = { .max_body = ANSWER_MAX,
 	.steps_max = STEPS_MAX,
-	.note_size = sizeof(struct githubscan),
-	.note_done = note_done,
+	.state_size = sizeof(struct githubscan),
+	.state_done = note_done,
 	.request = request,
 	.read = judge };
 

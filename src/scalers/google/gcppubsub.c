@@ -14,18 +14,18 @@
 #include "scalers/login/googlelogin.h"
 #include "scalers/params.h"
 
-#define PLACE      "https://monitoring.googleapis.com"
-#define ANSWER_MAX ((size_t)1 << 20)
-/* Six weeks: Cloud Monitoring keeps nothing that is older. */
+#define MONITORING_URL "https://monitoring.googleapis.com"
+#define ANSWER_MAX     ((size_t)1 << 20)
+/* Six weeks: Cloud Monitoring keeps nothing older. */
 #define HORIZON_MAX_MS (INT64_C(42) * 86400000)
 
 struct gcppubsub {
 	struct httplogin login;
-	char *subscription, *topic; /* ids; one of them is NULL */
+	char *subscription, *topic; /* ids; one is NULL */
 	char *mode, *aggregation;
 	int64_t horizon_ms;
 	double if_null; /* NAN: an error */
-	char *project;  /* NULL: that of our own identity, which is known when it has a token */
+	char *project;  /* NULL: that of kscaled's own identity, which comes with its token */
 };
 
 static const struct gcppubsub absent = { .if_null = NAN };
@@ -66,7 +66,7 @@ static struct pubsubquery query_of(const struct gcppubsub *q)
 
 /* ---- Building ---- */
 
-/* What one row cannot say; some values may be unknown. */
+/* Checks across rows; some values may be unknown. */
 static int check(const struct scaler_params *params, const struct gcppubsub *f, struct err *err)
 {
 	bool open = params_is_unknown(&table, params, AT(subscription)) || params_is_unknown(&table, params, AT(topic));
@@ -77,7 +77,7 @@ static int check(const struct scaler_params *params, const struct gcppubsub *f, 
 	return 0;
 }
 
-/* The metric in the place of the mode, and what is used where nothing is given. */
+/* Replaces the mode by its metric, and sets defaults. */
 static void settle(struct gcppubsub *q)
 {
 	const struct pubsubquery query = query_of(q);
@@ -88,7 +88,7 @@ static void settle(struct gcppubsub *q)
 	q->horizon_ms = pubsubquery_horizon_ms(&query);
 }
 
-/* "projects/P/topics/T" is T of P. */
+/* "projects/P/topics/T" means T of project P. */
 static int take_name(struct gcppubsub *q, struct err *err)
 {
 	char **name = q->topic ? &q->topic : &q->subscription, *id = NULL;
@@ -130,8 +130,8 @@ static int log_in(struct scaler_build *b, struct gcppubsub *q, struct err *err)
 	if (!b->open && !q->project && !own)
 		return err_set(err, ERR_INVALID,
 			"the key has no project_id: write the name as projects/PROJECT/subscriptions/NAME");
-	q->login.url = mem_dup(PLACE);
-	b->source = mem_printf("gcp-pubsub %s", PLACE);
+	q->login.url = mem_dup(MONITORING_URL);
+	b->source = mem_printf("gcp-pubsub %s", MONITORING_URL);
 	params_add_key(b, q->project);
 	return 0;
 }
@@ -148,14 +148,14 @@ static int build(struct scaler_build *b, struct err *err)
 
 /* ---- Asking ---- */
 
-/* Of one ask. */
-struct gcppubsub_note {
-	char *page; /* owned; NULL: the first one */
+/* The state of an ask. */
+struct gcppubsub_state {
+	char *page; /* owned; NULL: the first */
 };
 
-static void note_done(void *note)
+static void state_done(void *state)
 {
-	free(((struct gcppubsub_note *)note)->page);
+	free(((struct gcppubsub_state *)state)->page);
 }
 
 static bool needs_project(const struct question *question)
@@ -175,7 +175,7 @@ static const char *project_of(const struct httpsource *ask)
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct gcppubsub *q = ask->base.question->data;
-	const struct gcppubsub_note *note = ask->note;
+	const struct gcppubsub_state *state = ask->state;
 	const char *project = project_of(ask);
 	const struct pubsubquery asked = query_of(q);
 	MEM_AUTO char *query = NULL;
@@ -187,8 +187,8 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 			"projects/PROJECT/subscriptions/NAME, or set CLOUDSDK_CORE_PROJECT in its environment");
 	query = pubsubquery_text(&asked, project);
 	body = json_pack("{ss si}", "query", query, "pageSize", 1);
-	if (note->page)
-		json_object_set_new(body, "pageToken", json_string(note->page));
+	if (state->page)
+		json_object_set_new(body, "pageToken", json_string(state->page));
 	out->url = mem_printf("%s/v3/projects/%s/timeSeries:query", q->login.url, project);
 	out->body = json_text(body);
 	out->content_type = "application/json";
@@ -213,14 +213,14 @@ static enum httpsource_verdict judge_nothing(const struct httpsource *ask, struc
 static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	struct gcppubsub_note *note = ask->note;
+	struct gcppubsub_state *state = ask->state;
 
-	mem_free_ptr(&note->page);
+	mem_free_ptr(&state->page);
 	if (answer->status != 200) {
 		timeseriesreply_refusal(answer->status, answer->body, answer->len, err);
 		return HTTPSOURCE_FAILED;
 	}
-	switch (timeseriesreply_read(answer->body, answer->len, &out->value, &note->page, err)) {
+	switch (timeseriesreply_read(answer->body, answer->len, &out->value, &state->page, err)) {
 	case TIMESERIESREPLY_VALUE: return HTTPSOURCE_ANSWERED;
 	case TIMESERIESREPLY_NOTHING: return judge_nothing(ask, out, err);
 	case TIMESERIESREPLY_MORE: return HTTPSOURCE_NEXT;
@@ -230,8 +230,8 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 }
 
 static const struct httpsource_type http = { .max_body = ANSWER_MAX,
-	.note_size = sizeof(struct gcppubsub_note),
-	.note_done = note_done,
+	.state_size = sizeof(struct gcppubsub_state),
+	.state_done = state_done,
 	.needs_project = needs_project,
 	.request = request,
 	.read = judge };

@@ -4,8 +4,8 @@
 
 /*
  * Trigger type `gcp-pubsub` (doc/keda.md 8.28): a metric of a subscription or a topic of Google's
- * Pub/Sub, of which Cloud Monitoring is asked. Over scalers/http/httpsource; as whom is
- * scalers/login/googlelogin's, what is asked pubsubquery's, what comes timeseriesreply's.
+ * Pub/Sub, from Cloud Monitoring. Over scalers/http/httpsource; scalers/login/googlelogin logs in,
+ * pubsubquery makes the query, timeseriesreply reads the response.
  */
 
 #include "scalers/scaler.h"

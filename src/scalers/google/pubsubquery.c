@@ -24,7 +24,7 @@
 
 /* ---- Names ---- */
 
-/* KEDA's words, without the name: it may be from the environment, and something else by mistake. */
+/* KEDA's texts, without the name: it may come from the environment and be a secret by mistake. */
 static int check_id(const char *id, struct err *err)
 {
 	size_t len = strlen(id);
@@ -38,7 +38,7 @@ static int check_id(const char *id, struct err *err)
 	return 0;
 }
 
-/* "[a-z][a-zA-Z0-9-]*[a-zA-Z0-9]"; 0: none begins here. */
+/* "[a-z][a-zA-Z0-9-]*[a-zA-Z0-9]"; 0: no match here. */
 static size_t project_length(const char *text)
 {
 	size_t len = strspn(text, LETTERS DIGITS "-");
@@ -66,15 +66,16 @@ int pubsubquery_name(const char *name, char **project, char **id, struct err *er
 
 /* ---- Modes ---- */
 
-/* A word begins: "(.)([A-Z][a-z]+)". */
+/* The second part of "(.)([A-Z][a-z]+)" begins here. */
 static bool begins_word(const char *text)
 {
 	return isupper((unsigned char)text[0]) && islower((unsigned char)text[1]);
 }
 
 /*
- * KEDA's way from CamelCase: first a mark before each capital with small letters behind it, then
- * between a small letter, or a digit, and a capital. The letter before a word is used up by it.
+ * KEDA's conversion of CamelCase: first an underscore before each capital that is followed by small
+ * letters, then between a small letter or digit and a capital. As in its regular expression, the
+ * letter before a word cannot end another match.
  */
 static void put_snake(struct buf *out, const char *camel)
 {
@@ -105,7 +106,7 @@ const char *pubsubquery_metric(const char *mode)
 
 /* ---- Aggregations ---- */
 
-/* As Go's Atoi: a sign, zeros in front. -1: none, or not in 0 to 100. */
+/* Like Go's Atoi, with sign and leading zeros. -1: not a number from 0 to 100. */
 static int percentile_of(const char *text)
 {
 	const char *digits = text + (*text == '+' || *text == '-');
@@ -136,14 +137,14 @@ int pubsubquery_check(const struct pubsubquery *q, struct err *err)
 	size_t len = strlen(q->mode);
 
 	if (len > MODE_MAX || strspn(q->mode, LETTERS DIGITS "_/") != len)
-		return err_set_about(err, "mode", "mode \"%.80s\" is no metric: it may have letters, digits and _",
-			q->mode);
+		return err_set_about(err, "mode",
+			"mode \"%.80s\" is not a metric: only letters, digits, _ and / are allowed", q->mode);
 	return q->aggregation ? check_aggregation(q->aggregation, err) : 0;
 }
 
 /* ---- The query ---- */
 
-/* As Go prints durations, zeros included: "2m0s", "1h0m0s", "1.5s", "250ms". */
+/* In Go's format of durations, with zeros: "2m0s", "1h0m0s", "1.5s", "250ms". */
 static void put_duration(struct buf *out, int64_t ms)
 {
 	long long hours = (long long)(ms / 3600000), minutes = (long long)(ms / 60000);

@@ -3,8 +3,8 @@
 #define SCALERS_GOOGLE_PUBSUBQUERY_H
 
 /*
- * What gcp-pubsub asks Cloud Monitoring, in its query language (MQL), letter for letter as KEDA
- * writes it (doc/keda.md 8.28). Pure.
+ * gcp-pubsub's query to Cloud Monitoring in its query language (MQL), exactly as KEDA writes it
+ * (doc/keda.md 8.28). Pure.
  */
 
 #include <stdbool.h>
@@ -13,28 +13,28 @@
 #include "base/err.h"
 
 struct pubsubquery {             /* borrowed */
-	bool topic;              /* else a subscription */
+	bool topic;              /* false: a subscription */
 	const char *mode;        /* "SubscriptionSize", or a metric in CamelCase */
-	const char *id;          /* of the subscription, of the topic */
+	const char *id;          /* of the subscription or topic */
 	const char *aggregation; /* "mean", ..., "percentile99"; NULL: none */
-	int64_t horizon_ms;      /* 0: 2 minutes, with an aggregation 5 */
+	int64_t horizon_ms;      /* 0: 2 minutes, or 5 with an aggregation */
 };
 
 /*
- * Takes "projects/PROJECT/subscriptions/ID" (or topics) apart; any other name is an id. *project is
- * NULL then; the caller owns both. ERR_INVALID: what Pub/Sub does not take for a name.
+ * Splits "projects/PROJECT/subscriptions/ID" (or topics); any other name is an id, with *project
+ * NULL. The caller owns both. ERR_INVALID: not a valid Pub/Sub name.
  */
 int pubsubquery_name(const char *name, char **project, char **id, struct err *err);
 
-/* The metric that a mode asks for; constant, or mode itself. */
+/* The metric of a mode; constant, or mode itself. */
 const char *pubsubquery_metric(const char *mode);
-/* How far is looked back, above 0. */
+/* The time window, above 0. */
 int64_t pubsubquery_horizon_ms(const struct pubsubquery *q);
 
-/* ERR_INVALID: mode or aggregation is none. */
+/* ERR_INVALID: mode or aggregation is invalid. */
 int pubsubquery_check(const struct pubsubquery *q, struct err *err);
 
-/* The query, which the caller owns, of what was checked. */
+/* The query, which the caller owns; after pubsubquery_check. */
 char *pubsubquery_text(const struct pubsubquery *q, const char *project);
 
 #endif

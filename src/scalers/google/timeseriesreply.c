@@ -14,7 +14,7 @@
 
 /* ---- An error of Google's APIs ---- */
 
-/* On one line, shortened; the caller owns it. */
+/* The message on one line, shortened; the caller owns it. */
 static char *words_of(const json_t *error)
 {
 	const char *message = json_str_or_empty(error, "message");
@@ -25,7 +25,7 @@ static char *words_of(const json_t *error)
 	return words;
 }
 
-/* "PERMISSION_DENIED"; "" when it is no such word. */
+/* "PERMISSION_DENIED"; "": none. */
 static const char *code_of(const json_t *error)
 {
 	const char *code = json_str_or_empty(error, "status");
@@ -43,7 +43,7 @@ int timeseriesreply_refusal(int status, const char *body, size_t len, struct err
 
 	err_set(err, httpstatus_kind(status), "HTTP status %d%s%s%s%s%s", status, *code ? ", " : "", code,
 		*words ? ": " : "", words,
-		status == 403 ? "; needed is the right monitoring.timeSeries.list (role Monitoring Viewer)" : "");
+		status == 403 ? "; missing permission: monitoring.timeSeries.list (role Monitoring Viewer)" : "");
 	err->http_status = status;
 	json_decref(value);
 	return -1;
@@ -51,7 +51,7 @@ int timeseriesreply_refusal(int status, const char *body, size_t len, struct err
 
 /* ---- A point ---- */
 
-/* Its type, for a message; each is a field of its own. */
+/* The type's name, for a message. */
 static const char *type_of(const json_t *value)
 {
 	static const char *const types[] = { "boolValue", "stringValue", "distributionValue" };
@@ -62,7 +62,7 @@ static const char *type_of(const json_t *value)
 	return "no known type";
 }
 
-/* 64 bits are a text in JSON. */
+/* In Google's JSON 64-bit integers are strings. */
 static enum timeseriesreply read_value(const json_t *value, double *out, struct err *err)
 {
 	const json_t *whole = json_object_get(value, "int64Value"), *number = json_object_get(value, "doubleValue");
@@ -74,7 +74,7 @@ static enum timeseriesreply read_value(const json_t *value, double *out, struct 
 	else if (json_is_integer(whole) || json_is_number(number))
 		*out = json_number_value(whole ? whole : number);
 	else if (whole || number)
-		return err_set(err, ERR_INVALID, "the newest point is no number"), TIMESERIESREPLY_FAILED;
+		return err_set(err, ERR_INVALID, "the newest point is not a number"), TIMESERIESREPLY_FAILED;
 	else
 		return err_set(err, ERR_INVALID, "could not extract value from metric of type %s", type_of(value)),
 		       TIMESERIESREPLY_FAILED;
@@ -88,13 +88,13 @@ static const json_t *first_of(const json_t *list)
 
 /* ---- An answer ---- */
 
-/* Where something went wrong, what came is of a part of what was asked for. */
+/* With partial errors the response is incomplete. */
 static int check_whole(const json_t *answer, struct err *err)
 {
 	const json_t *error = first_of(json_object_get(answer, "partialErrors"));
 	MEM_AUTO char *words = words_of(error);
 
-	return error ? err_set(err, ERR_TEMPORARY, "what was asked was not all done: %s",
+	return error ? err_set(err, ERR_TEMPORARY, "the query was only partly answered: %s",
 			       *words ? words : "no reason is given")
 		     : 0;
 }
@@ -152,7 +152,7 @@ enum timeseriesreply timeseriesreply_read(const char *body, size_t len, double *
 	reply = judge(answer, out, page, err);
 	json_decref(answer);
 	if (reply == TIMESERIESREPLY_VALUE && !isfinite(*out)) {
-		err_set(err, ERR_INVALID, "the newest point is no number");
+		err_set(err, ERR_INVALID, "the newest point is not a number");
 		reply = TIMESERIESREPLY_FAILED;
 	}
 	return reply;

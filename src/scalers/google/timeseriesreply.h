@@ -2,9 +2,7 @@
 #ifndef SCALERS_GOOGLE_TIMESERIESREPLY_H
 #define SCALERS_GOOGLE_TIMESERIESREPLY_H
 
-/*
- * What Cloud Monitoring answers to a query (projects.timeSeries.query), and why it does not. Pure.
- */
+/* Reads Cloud Monitoring's response to a query (projects.timeSeries.query). Pure. */
 
 #include <stddef.h>
 
@@ -13,16 +11,16 @@
 enum timeseriesreply {
 	TIMESERIESREPLY_VALUE,   /* the newest point of the first series */
 	TIMESERIESREPLY_NOTHING, /* no series, or one without points */
-	TIMESERIESREPLY_MORE,    /* this page has none, and there is another one */
+	TIMESERIESREPLY_MORE,    /* this page has none, but there is another page */
 	TIMESERIESREPLY_FAILED,  /* err says why */
 };
 
-/* Of a body with status 200. *page, at MORE: its token, which the caller owns. */
+/* Reads a body with status 200. *page, for MORE: its token, which the caller owns. */
 enum timeseriesreply timeseriesreply_read(const char *body, size_t len, double *out, char **page, struct err *err);
 
 /*
- * Of any other status: "HTTP status 403, PERMISSION_DENIED: ...", as the body tells it; the words
- * of other bodies are not shown. Returns -1.
+ * The error of any other status: "HTTP status 403, PERMISSION_DENIED: ...", from the body; other
+ * bodies are not quoted. Returns -1.
  */
 int timeseriesreply_refusal(int status, const char *body, size_t len, struct err *err);
 

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "net/http/httpurl.h"
 
-/* Beyond it the server is asked as if it had not said anything. */
+/* Further pauses are ignored. */
 #define ENTRIES_MAX 4096
 
 struct pause {
@@ -49,9 +49,9 @@ void httppauses_free(struct httppauses *p)
 	free(p);
 }
 
-static struct pause *find(const struct httppauses *p, const char *place, const char *login)
+static struct pause *find(const struct httppauses *p, const char *origin, const char *login)
 {
-	MEM_AUTO char *key = mem_printf("%s %s", place, login);
+	MEM_AUTO char *key = mem_printf("%s %s", origin, login);
 	struct pause *one;
 
 	HASH_FIND_STR(p->pauses, key, one);
@@ -63,7 +63,7 @@ const char *httppauses_words(enum httppauses_why why)
 	return why == HTTPPAUSES_RETRY_AFTER ? "Retry-After" : "too many requests";
 }
 
-void httppauses_begin(struct httppauses *p, const char *place, const char *login, int64_t span_ms,
+void httppauses_begin(struct httppauses *p, const char *origin, const char *login, int64_t span_ms,
 	enum httppauses_why why)
 {
 	int64_t now_ms = loop_now_ms(p->loop);
@@ -74,12 +74,12 @@ void httppauses_begin(struct httppauses *p, const char *place, const char *login
 		if (one->until_ms <= now_ms)
 			drop(p, one);
 	}
-	one = find(p, place, login);
+	one = find(p, origin, login);
 	if (!one && HASH_COUNT(p->pauses) >= ENTRIES_MAX)
 		return;
 	if (!one) {
 		one = mem_zalloc(sizeof(*one));
-		one->key = mem_printf("%s %s", place, login);
+		one->key = mem_printf("%s %s", origin, login);
 		HASH_ADD_KEYPTR(hh, p->pauses, one->key, strlen(one->key), one);
 	}
 	if (until_ms <= one->until_ms)
@@ -88,9 +88,9 @@ void httppauses_begin(struct httppauses *p, const char *place, const char *login
 	one->why = why;
 }
 
-int64_t httppauses_left(const struct httppauses *p, const char *place, const char *login, enum httppauses_why *why)
+int64_t httppauses_left(const struct httppauses *p, const char *origin, const char *login, enum httppauses_why *why)
 {
-	struct pause *one = p ? find(p, place, login) : NULL;
+	struct pause *one = p ? find(p, origin, login) : NULL;
 	int64_t left_ms = one ? one->until_ms - loop_now_ms(p->loop) : 0;
 
 	if (left_ms <= 0)
@@ -103,21 +103,21 @@ void httppauses_heed(struct httppauses *p, const char *url, const struct webacce
 	const struct webresponse *answer)
 {
 	bool refused = answer->status == 429 || answer->status == 503 || answer->status == 403;
-	char place[256];
+	char origin[256];
 
 	if (p && refused && answer->retry_after_ms > 0)
-		httppauses_begin(p, httpurl_origin(url, place, sizeof(place)), webaccess_key(access),
+		httppauses_begin(p, httpurl_origin(url, origin, sizeof(origin)), webaccess_key(access),
 			answer->retry_after_ms, HTTPPAUSES_RETRY_AFTER);
 }
 
 int httppauses_check(const struct httppauses *p, const char *url, const struct webaccess *access, struct err *err)
 {
 	enum httppauses_why why;
-	char place[256];
-	int64_t left_ms = httppauses_left(p, httpurl_origin(url, place, sizeof(place)), webaccess_key(access), &why);
+	char origin[256];
+	int64_t left_ms = httppauses_left(p, httpurl_origin(url, origin, sizeof(origin)), webaccess_key(access), &why);
 
 	return left_ms == 0 ? 0
-			    : err_set(err, ERR_TEMPORARY, "%s asked to be left alone (%s): for another %lld s", place,
+			    : err_set(err, ERR_TEMPORARY, "%s asked to be left alone (%s): for another %lld s", origin,
 				      httppauses_words(why), (long long)(left_ms + 999) / 1000);
 }
 

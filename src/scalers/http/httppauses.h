@@ -3,10 +3,10 @@
 #define SCALERS_HTTP_HTTPPAUSES_H
 
 /*
- * Servers that asked to be left alone (RFC 9110, 10.2.3 Retry-After, with 429, 503 or a 403 as
- * GitHub's), or said otherwise that there were too many requests (AWS's services by a code, GitHub
- * and Datadog by headers of their own), each for one login: whoever asks before then gets an error
- * at once, and nothing is sent. A pause lasts an hour at most.
+ * Servers that asked for a pause (RFC 9110, 10.2.3 Retry-After, with 429, 503 or GitHub's 403), or
+ * reported too many requests in another way (AWS's services with a code, GitHub and Datadog with
+ * headers of their own), each for one login: until then requests fail at once, and nothing is sent.
+ * A pause lasts an hour at most.
  */
 
 #include <stdint.h>
@@ -27,20 +27,20 @@ enum httppauses_why { HTTPPAUSES_RETRY_AFTER, HTTPPAUSES_TOO_MANY };
 const char *httppauses_words(enum httppauses_why why); /* for messages: "Retry-After" */
 
 /*
- * place: the server's origin; login: webaccess_key. One that is under way is never shortened, and
- * of two reasons for the same span the first stays.
+ * origin: the server's; login: webaccess_key. A pause is never shortened; of two reasons for the
+ * same time the first stays.
  */
-void httppauses_begin(struct httppauses *p, const char *place, const char *login, int64_t span_ms,
+void httppauses_begin(struct httppauses *p, const char *origin, const char *login, int64_t span_ms,
 	enum httppauses_why why);
-/* How many milliseconds are left, and why; 0: none. p may be NULL. */
-int64_t httppauses_left(const struct httppauses *p, const char *place, const char *login, enum httppauses_why *why);
+/* The milliseconds that are left, and the reason; 0: no pause. p may be NULL. */
+int64_t httppauses_left(const struct httppauses *p, const char *origin, const char *login, enum httppauses_why *why);
 
-/* ---- The same by a request's URL and access; p may be NULL ---- */
+/* ---- The same for a request's URL and access; p may be NULL ---- */
 
-/* Begins one where the answer asks for it by Retry-After. */
+/* Begins a pause if the response has Retry-After. */
 void httppauses_heed(struct httppauses *p, const char *url, const struct webaccess *access,
 	const struct webresponse *answer);
-/* 0, or -1 with ERR_TEMPORARY that begins with the server when the request is not to be sent. */
+/* 0, or -1 with ERR_TEMPORARY, which begins with the server, if the request must not be sent. */
 int httppauses_check(const struct httppauses *p, const char *url, const struct webaccess *access, struct err *err);
 
 extern const struct sources_part httppauses_part; /* scaler_sources.pauses */

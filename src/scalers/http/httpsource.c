@@ -11,7 +11,7 @@
 #include "net/http/httpurl.h"
 #include "scalers/http/httppauses.h"
 
-/* Bytes of a server's words in an error. */
+/* Bytes of a server's text in an error. */
 #define WORDS_SHOWN 200
 /* Bytes of a query in an error. */
 #define QUERY_SHOWN 120
@@ -26,13 +26,13 @@ static const struct httpsource_type *type_of(const struct httpsource *ask)
 	return ask->base.question->type->http;
 }
 
-/* ---- How an ask ends ---- */
+/* ---- The end of an ask ---- */
 
-static void let_go(struct httpsource *ask)
+static void drop_state(struct httpsource *ask)
 {
-	if (ask->note && type_of(ask)->note_done)
-		type_of(ask)->note_done(ask->note);
-	mem_free_ptr(&ask->note);
+	if (ask->state && type_of(ask)->state_done)
+		type_of(ask)->state_done(ask->state);
+	mem_free_ptr(&ask->state);
 }
 
 static void on_end(void *arg, const struct err *failure)
@@ -41,9 +41,9 @@ static void on_end(void *arg, const struct err *failure)
 	const struct question *q = ask->base.question;
 	struct err err;
 
-	let_go(ask);
+	drop_state(ask);
 	if (failure) {
-		/* of the transport it begins with the server, after a redirect another one */
+		/* transport errors begin with the server, after a redirect with the new one */
 		err = *failure;
 		err_wrap(&err, "%s", text_begins(err.msg, "http") ? q->type->name : q->source);
 		scaler_ask_end(ask, 0, &err);
@@ -57,16 +57,16 @@ static void on_end(void *arg, const struct err *failure)
 
 static void begin_pause(const struct httpsource *ask, int64_t span_ms, enum httppauses_why why)
 {
-	char place[256];
+	char origin[256];
 
 	if (span_ms > 0 && ask->sources->pauses)
 		httppauses_begin(ask->sources->pauses,
-			httpurl_origin(ask->auth.exchange.request.url, place, sizeof(place)),
+			httpurl_origin(ask->auth.exchange.request.url, origin, sizeof(origin)),
 			webaccess_key(login_of(ask)->access), span_ms, why);
 }
 
-/* Of all its requests the longest counts. */
-static void note_rest(struct httpsource *ask, const struct webresponse *response)
+/* The longest of all requests counts. */
+static void add_rest(struct httpsource *ask, const struct webresponse *response)
 {
 	int64_t ms = response->retry_after_ms < HTTPSOURCE_REST_MAX_MS ? response->retry_after_ms
 								       : HTTPSOURCE_REST_MAX_MS;
@@ -91,7 +91,7 @@ static enum exchange_verdict on_read(void *arg, const struct webresponse *respon
 		return on_lost(ask, err);
 	}
 	httppauses_heed(ask->sources->pauses, ask->auth.exchange.request.url, login_of(ask)->access, response);
-	note_rest(ask, response);
+	add_rest(ask, response);
 	verdict = type_of(ask)->read(ask, response, &ask->answer, err);
 	if (verdict == HTTPSOURCE_FAILED)
 		begin_pause(ask, err->retry_after_ms,
@@ -108,7 +108,7 @@ static int make_request(struct httpsource *ask, struct webrequest *out, struct e
 	return 0;
 }
 
-/* A pause is of one server: who knows of another one may go on. */
+/* A pause concerns one server: `lost` may go on to another. */
 static enum exchange_verdict on_next(void *arg, struct webrequest *out, struct err *err)
 {
 	struct httpsource *ask = arg;
@@ -145,8 +145,8 @@ void *httpsource_ask(struct scaler_sources *sources, struct question *question, 
 
 	ask->sources = sources;
 	ask->deadline_ms = deadline_ms;
-	if (type->note_size)
-		ask->note = mem_zalloc(type->note_size);
+	if (type->state_size)
+		ask->state = mem_zalloc(type->state_size);
 	ask->auth.tokens = sources->tokens;
 	ask->auth.needs_project = type->needs_project && type->needs_project(question);
 	x->loop = sources->loop;
@@ -167,7 +167,7 @@ void httpsource_cancel(void *handle)
 	struct httpsource *ask = handle;
 
 	webauth_done(&ask->auth);
-	let_go(ask);
+	drop_state(ask);
 	scaler_ask_free(ask);
 }
 

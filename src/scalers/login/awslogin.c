@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "net/identity/awskeys.h"
 #include "net/identity/awsown.h"
-#include "net/identity/awsplace.h"
+#include "net/identity/awsregion.h"
 #include "net/identity/awsrole.h"
 
 /* The parameters as written. Owns its texts. */
@@ -17,7 +17,7 @@ struct awslogin_fields {
 };
 
 enum owner { POD, OPERATOR };
-enum { OWNER_COUNTS = 1 }; /* rows for who has not podIdentity aws */
+enum { OWNER_COUNTS = 1 }; /* rows without podIdentity aws */
 static const char *const owners[] = { [POD] = "pod", [OPERATOR] = "operator", NULL };
 
 #define AT(field) offsetof(struct awslogin_fields, field)
@@ -38,26 +38,24 @@ static bool has(const char *text)
 	return text && *text;
 }
 
-/* A role of a trigger's own is assumed with kscaled's rights, too. */
-static int check_own(const struct awslogin_said *said, struct err *err)
+/* A role in the trigger is also assumed with kscaled's permissions. */
+static int check_own(const struct awslogin_config *config, struct err *err)
 {
-	if (said->pod && said->pod->may_be_kscaled)
+	if (config->pod && config->pod->may_be_kscaled)
 		return 0;
 	return err_set(err, ERR_INVALID,
-		"this asks for kscaled's own AWS identity, which triggers may use by a ClusterTriggerAuthentication, "
-		"or, "
-		"where kscaled runs with cloud-identity all, by any; give awsAccessKeyID and awsSecretAccessKey by a "
-		"TriggerAuthentication instead");
+		"this asks for kscaled's own AWS identity, which needs a ClusterTriggerAuthentication or option "
+		"cloud-identity all; give awsAccessKeyID and awsSecretAccessKey by a TriggerAuthentication instead");
 }
 
-static int decide_pod_identity(const struct awslogin_said *said, struct awslogin_as *out, struct err *err)
+static int decide_pod_identity(const struct awslogin_config *config, struct awslogin_choice *out, struct err *err)
 {
-	const struct pod_identity *pod = said->pod;
+	const struct pod_identity *pod = config->pod;
 
-	out->role = has(pod->role_arn) ? pod->role_arn : said->role;
+	out->role = has(pod->role_arn) ? pod->role_arn : config->role;
 	out->external_id = pod->external_id;
-	out->way = has(out->role) ? AWSLOGIN_ROLE_BY_TOKEN : AWSLOGIN_OWN;
-	return check_own(said, err);
+	out->kind = has(out->role) ? AWSLOGIN_ROLE_BY_TOKEN : AWSLOGIN_OWN;
+	return check_own(config, err);
 }
 
 static bool is_pod_identity(const struct pod_identity *pod)
@@ -65,47 +63,46 @@ static bool is_pod_identity(const struct pod_identity *pod)
 	return pod && has(pod->provider) && strcmp(pod->provider, "aws") == 0;
 }
 
-int awslogin_decide(const struct awslogin_said *said, struct awslogin_as *out, struct err *err)
+int awslogin_decide(const struct awslogin_config *config, struct awslogin_choice *out, struct err *err)
 {
-	*out = (struct awslogin_as){ .way = AWSLOGIN_KEYS };
-	if (is_pod_identity(said->pod))
-		return decide_pod_identity(said, out, err);
-	if (said->by_operator || has(said->role)) {
-		out->way = said->by_operator ? AWSLOGIN_OWN : AWSLOGIN_ROLE;
-		out->role = said->by_operator ? NULL : said->role;
-		return check_own(said, err);
+	*out = (struct awslogin_choice){ .kind = AWSLOGIN_KEYS };
+	if (is_pod_identity(config->pod))
+		return decide_pod_identity(config, out, err);
+	if (config->by_operator || has(config->role)) {
+		out->kind = config->by_operator ? AWSLOGIN_OWN : AWSLOGIN_ROLE;
+		out->role = config->by_operator ? NULL : config->role;
+		return check_own(config, err);
 	}
-	if (!has(said->key_id) && said->pod && has(said->pod->provider) && strcmp(said->pod->provider, "aws-eks") == 0)
+	if (!has(config->key_id) && config->pod && has(config->pod->provider) &&
+		strcmp(config->pod->provider, "aws-eks") == 0)
 		return err_set_about(err, "awsAccessKeyID",
-			"awsAccessKeyID not found: podIdentity aws-eks is the role in the annotation "
-			"eks.amazonaws.com/role-arn of the ServiceAccount of the scale target's Pods, and there is "
-			"none; "
-			"nor does the trigger say identityOwner operator");
-	if (!has(said->key_id))
+			"awsAccessKeyID not found: podIdentity aws-eks needs the annotation eks.amazonaws.com/role-arn "
+			"of the ServiceAccount of the scale target's Pods, which is missing, as is identityOwner "
+			"operator in the trigger");
+	if (!has(config->key_id))
 		return err_set_about(err, "awsAccessKeyID",
 			"awsAccessKeyID not found: give awsAccessKeyID and awsSecretAccessKey by a "
-			"TriggerAuthentication, or "
-			"say in one podIdentity.provider aws");
-	if (!has(said->secret))
+			"TriggerAuthentication, or set podIdentity.provider aws in one");
+	if (!has(config->secret))
 		return err_set_about(err, "awsSecretAccessKey", "awsSecretAccessKey not found");
 	return 0;
 }
 
 /* ---- Reading ---- */
 
-static struct identity *make(const struct awslogin_fields *f, const struct awslogin_as *as, const char *region,
+static struct identity *make(const struct awslogin_fields *f, const struct awslogin_choice *as, const char *region,
 	struct err *err)
 {
-	switch (as->way) {
+	switch (as->kind) {
 	case AWSLOGIN_KEYS: return awskeys_new(f->key_id, f->secret, f->session_token, err);
 	case AWSLOGIN_OWN: return awsown_new(region);
 	case AWSLOGIN_ROLE:
 	case AWSLOGIN_ROLE_BY_TOKEN: break;
 	}
-	return awsrole_new(region, as->role, as->external_id, as->way == AWSLOGIN_ROLE_BY_TOKEN);
+	return awsrole_new(region, as->role, as->external_id, as->kind == AWSLOGIN_ROLE_BY_TOKEN);
 }
 
-/* With podIdentity aws KEDA does not look at identityOwner. */
+/* With podIdentity aws KEDA ignores identityOwner. */
 static int read_fields(const struct scaler_params *params, struct awslogin_fields *f, struct err *err)
 {
 	int rc = params_read(&awslogin_table, params, f, err), more = 0;
@@ -117,38 +114,38 @@ static int read_fields(const struct scaler_params *params, struct awslogin_field
 	return rc < 0 || more < 0 ? -1 : rc | more;
 }
 
-bool awslogin_is_said(const struct scaler_params *params)
+bool awslogin_is_configured(const struct scaler_params *params)
 {
 	struct scaler_params silent = *params;
 	struct awslogin_fields f = { 0 };
-	bool said;
+	bool configured;
 
 	silent.build = NULL;
 	silent.about = NULL;
 	read_fields(&silent, &f, NULL);
-	said = is_pod_identity(params->identity) || f.owner == OPERATOR || f.role || f.key_id || f.secret;
+	configured = is_pod_identity(params->identity) || f.owner == OPERATOR || f.role || f.key_id || f.secret;
 	params_done(&awslogin_table, &f);
-	return said;
+	return configured;
 }
 
 int awslogin_read(const struct scaler_params *params, const char *region, struct identity **out, struct err *err)
 {
 	struct awslogin_fields f = { 0 };
-	struct awslogin_said said = { .pod = params->identity };
-	struct awslogin_as as;
+	struct awslogin_config config = { .pod = params->identity };
+	struct awslogin_choice as;
 	int rc = read_fields(params, &f, err);
 
 	*out = NULL;
-	if (rc >= 0 && region && awsplace_check_region(region, err)) {
+	if (rc >= 0 && region && awsregion_check(region, err)) {
 		err_wrap(err, "parameter \"awsRegion\"");
 		rc = -1;
 	}
 	if (rc == 0) {
-		said.by_operator = f.owner == OPERATOR;
-		said.role = f.role;
-		said.key_id = f.key_id;
-		said.secret = f.secret;
-		if (awslogin_decide(&said, &as, err) == 0)
+		config.by_operator = f.owner == OPERATOR;
+		config.role = f.role;
+		config.key_id = f.key_id;
+		config.secret = f.secret;
+		if (awslogin_decide(&config, &as, err) == 0)
 			*out = make(&f, &as, region, err);
 		rc = *out ? 0 : -1;
 	}

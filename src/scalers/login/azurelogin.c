@@ -6,7 +6,7 @@
 
 #include "net/identity/entra.h"
 
-/* What a token is for. */
+/* The scopes of tokens. */
 static const char *const scopes[] = {
 	[AZURECLOUD_BLOB] = "https://storage.azure.com/.default",
 	[AZURECLOUD_QUEUE] = "https://storage.azure.com/.default",
@@ -38,13 +38,13 @@ int azurelogin_is_workload_or_none(const struct pod_identity *pod, struct err *e
 		return 0;
 	if (!pod->may_be_kscaled)
 		return err_set(err, ERR_INVALID,
-			"podIdentity azure-workload asks for kscaled's own Azure identity, which triggers may use by a "
-			"ClusterTriggerAuthentication, or, where kscaled runs with cloud-identity all, by any; give "
-			"the trigger credentials of its own instead");
+			"podIdentity azure-workload asks for kscaled's own Azure identity, which needs a "
+			"ClusterTriggerAuthentication or option cloud-identity all; give the trigger credentials of "
+			"its own instead");
 	return 1;
 }
 
-/* Another authority counts only with a tenant, as in KEDA. */
+/* As in KEDA, another authority counts only with a tenant. */
 struct identity *azurelogin_new(const struct pod_identity *pod, const char *scope, const struct disclosure *to,
 	struct err *err)
 {
@@ -59,7 +59,7 @@ struct identity *azurelogin_new(const struct pod_identity *pod, const char *scop
 
 	whole.cloud = DISCLOSURE_AZURE;
 	whole.trusted = pod->azure_trusted;
-	if (disclosure_judge(&whole, err) == 0)
+	if (disclosure_check(&whole, err) == 0)
 		identity = entra_own_new(&config, err);
 	if (!identity)
 		err_wrap(err, "podIdentity azure-workload");

@@ -3,16 +3,15 @@
 #define SCALERS_LOGIN_AZURELOGIN_H
 
 /*
- * As whom a trigger asks Azure when its TriggerAuthentication says podIdentity azure-workload: as
- * kscaled itself, by an identity of net/identity/entra whose token is for one kind of service (a
- * scope). A type that reads it says so (azure_workload in its struct scaler_type); of all others
- * cache/auth refuses it. Whether a trigger may use kscaled's own identity was decided above (struct
- * pod_identity). Pure.
+ * The Azure identity of a trigger with podIdentity azure-workload: kscaled's own, an identity of
+ * net/identity/entra whose token is for one kind of service (a scope). Types that read it set
+ * azure_workload in their struct scaler_type; others ignore it with a warning
+ * (scalers/scalerbuild). Whether a trigger may use kscaled's own identity is in struct
+ * pod_identity. Pure.
  *
- * The token is shown to the hosts that such a service has in Microsoft's clouds and to those that
- * whoever runs kscaled named (option azure-trusted-hosts), by TLS, and to nobody else whom an
- * object names: with it one can do there what kscaled may do. Not to Microsoft's hosts for other
- * services: behind some of them there are tenants.
+ * The token goes, over TLS, only to Microsoft's hosts for that service and to those of option
+ * azure-trusted-hosts: whoever gets it can do there what kscaled may do. It does not go to
+ * Microsoft's hosts for other services, as some of them belong to tenants.
  */
 
 #include <stdbool.h>
@@ -23,18 +22,18 @@
 #include "scalers/scaler.h"
 
 /*
- * Whether that is said: 1; 0: nothing is, so the trigger has credentials of its own; -1 with
- * ERR_INVALID: another cloud's, or the trigger may not.
+ * 1: podIdentity azure-workload; 0: none, so the trigger has its own credentials; -1 with
+ * ERR_INVALID: another cloud's, or not allowed for the trigger.
  */
 int azurelogin_is_workload(const struct pod_identity *pod, const char *type, struct err *err);
-/* The same for types to which other clouds' identities mean nothing: these are 0. */
+/* The same for types that ignore other clouds' identities: these are 0. */
 int azurelogin_is_workload_or_none(const struct pod_identity *pod, struct err *err);
 
 /*
- * The identity for a service, whose token goes where `to` says (its cloud and its list of trusted
- * hosts are filled in here). scope: what the token is for; NULL: what the service's is for in all
- * clouds, which AZURECLOUD_PROMETHEUS, AZURECLOUD_POSTGRES and AZURECLOUD_NONE have not. NULL with
- * ERR_INVALID: the token may not go there, or what podIdentity says is none. Returns one reference.
+ * The identity for the service and host in `to` (its cloud and list of trusted hosts are filled in
+ * here). scope: of the token; NULL: the service's scope in all clouds, which AZURECLOUD_PROMETHEUS,
+ * AZURECLOUD_POSTGRES and AZURECLOUD_NONE do not have. NULL with ERR_INVALID: the token may not go
+ * there, or podIdentity is invalid. Returns one reference.
  */
 struct identity *azurelogin_new(const struct pod_identity *pod, const char *scope, const struct disclosure *to,
 	struct err *err);

@@ -30,10 +30,8 @@ static int check_own(const struct pod_identity *pod, struct err *err)
 	if (pod->may_be_kscaled)
 		return 0;
 	return err_set(err, ERR_INVALID,
-		"this asks for kscaled's own Google identity, which triggers may use by a "
-		"ClusterTriggerAuthentication, "
-		"or, where kscaled runs with cloud-identity all, by any; give GoogleApplicationCredentials by a "
-		"TriggerAuthentication instead");
+		"this asks for kscaled's own Google identity, which needs a ClusterTriggerAuthentication or option "
+		"cloud-identity all; give GoogleApplicationCredentials by a TriggerAuthentication instead");
 }
 
 static int take_own(const struct pod_identity *pod, const char *scope, struct googlelogin *out, struct err *err)

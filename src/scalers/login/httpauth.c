@@ -45,7 +45,7 @@ struct httpauth_fields {
 enum method { HEADER, QUERY };
 static const char *const methods[] = { [HEADER] = "header", [QUERY] = "query", NULL };
 
-/* Places as in doc/keda.md 6.4. */
+/* Sources of values ("m", "a") as in doc/keda.md 6.4. */
 #define AT(field) offsetof(struct httpauth_fields, field)
 static const struct param_row rows[] = {
 	{ "authModes|authMode", PARAM_LIST, "ma", AT(modes),
@@ -82,7 +82,7 @@ static const struct param_row api_key_rows[] = {
 };
 const struct param_table httpauth_api_key_table = PARAM_LOGIN_TABLE(api_key_rows);
 
-/* AWS, Azure, Google (whose table is googlelogin's): without authModes. */
+/* AWS and Azure, without authModes; Google's table is googlelogin's. */
 static const struct param_row cloud_rows[] = {
 	{ "awsRegion", PARAM_TEXT, "ma", AT(region), .help = "Amazon Managed Prometheus: AWS region" },
 	{ "cloud", PARAM_TEXT, "m", AT(cloud), .help = "Azure Managed Prometheus: AzurePublicCloud and so on" },
@@ -93,7 +93,7 @@ const struct param_table httpauth_cloud_table = PARAM_LOGIN_TABLE(cloud_rows);
 
 /* ---- AuthModes ---- */
 
-/* The value is not shown: it may be a secret in the wrong place. */
+/* The value is not quoted: it may be a misplaced secret. */
 static int take_modes(const struct param_list *list, unsigned features, unsigned *out, struct err *err)
 {
 	unsigned who;
@@ -117,7 +117,7 @@ static int take_modes(const struct param_list *list, unsigned features, unsigned
 			"parameter \"authModes\" must contain only one of bearer, basic, oauth");
 	if (*out & API_KEY && !(features & HTTPAUTH_API_KEY))
 		return err_set(err, ERR_INVALID,
-			"parameter \"authModes\": apiKey is not sent by this trigger; custom sends any header "
+			"parameter \"authModes\": apiKey is not supported by this trigger; custom sends any header "
 			"(customAuthHeader, customAuthValue)");
 	return 0;
 }
@@ -138,14 +138,14 @@ void httpauth_join_scopes(char *scopes)
 		*to = '\0';
 }
 
-/* ---- All together ---- */
+/* ---- Reading ---- */
 
 static int worse(int a, int b)
 {
 	return a < 0 || b < 0 ? -1 : a | b;
 }
 
-/* Of KEDA's graphite; a name that is empty is none. */
+/* For graphite, as in KEDA; an empty name does not count. */
 static bool has_username(const struct scaler_params *params)
 {
 	MEM_AUTO char *username = params_trimmed(params->auth ? strmap_get(params->auth, "username") : NULL);
@@ -154,14 +154,14 @@ static bool has_username(const struct scaler_params *params)
 }
 
 /*
- * Who has credentials for AWS signs, for the environment's region where the trigger says none:
- * unsigned they would be of no use, and nobody would know why. KEDA does so for podIdentity aws.
+ * With AWS credentials requests are signed, by default for the environment's region: unsigned they
+ * would fail for no visible reason. KEDA does so for podIdentity aws.
  */
 static int take_region(const struct scaler_params *params, struct httpauth_fields *f, struct err *err)
 {
-	if (f->region || !awslogin_is_said(params))
+	if (f->region || !awslogin_is_configured(params))
 		return 0;
-	if (!params->identity) /* what the environment has is not known */
+	if (!params->identity) /* the environment is unknown */
 		return 1;
 	f->region = mem_dup(params->identity->aws_region);
 	return f->region
@@ -187,7 +187,7 @@ static int read_fields(const struct scaler_params *params, unsigned features, st
 			rc = worse(rc, params_read_when(&httpauth_api_key_table, params, *wanted, f, err));
 		if (rc == 0 && f->method == HEADER && *wanted & API_KEY && *wanted & CUSTOM)
 			return err_set(err, ERR_INVALID,
-				"parameter \"authModes\": apiKey in a header and custom cannot go together; custom "
+				"parameter \"authModes\": apiKey in a header and custom cannot be combined; custom "
 				"alone sends any header");
 		return rc;
 	}
@@ -198,7 +198,7 @@ static int read_fields(const struct scaler_params *params, unsigned features, st
 	return rc == 0 && features & HTTPAUTH_CLOUD ? take_region(params, f, err) : rc;
 }
 
-/* A user in the URL is used when nothing else sets credentials. */
+/* The URL's user counts if nothing else sets credentials. */
 static int read_url(const char *name, const char *text, unsigned wanted, struct httpauth_fields *f, char **url,
 	struct err *err)
 {
@@ -216,7 +216,10 @@ static int read_url(const char *name, const char *text, unsigned wanted, struct 
 	return 0;
 }
 
-/* Whether a token of kscaled's own may go there; to: what is not said by the parameters. */
+/*
+ * Fills in *to, the host and TLS settings to which kscaled's own token would go; *host owns its
+ * text.
+ */
 static int fill_disclosure(const struct httpauth_fields *f, const char *url, struct disclosure *to, char **host,
 	struct err *err)
 {
@@ -233,7 +236,7 @@ static int fill_disclosure(const struct httpauth_fields *f, const char *url, str
 	return 0;
 }
 
-/* *out NULL: nothing is said of Azure. */
+/* *out NULL: no Azure identity. */
 static int make_azure(const struct scaler_params *params, const struct httpauth_fields *f, const char *url,
 	struct identity **out, struct err *err)
 {
@@ -255,12 +258,12 @@ static int check_own(const struct httpauth_fields *f, const char *url, struct er
 	struct disclosure to = { .cloud = DISCLOSURE_GOOGLE };
 	MEM_AUTO char *host = NULL;
 
-	if (fill_disclosure(f, url, &to, &host, err) || disclosure_judge(&to, err))
+	if (fill_disclosure(f, url, &to, &host, err) || disclosure_check(&to, err))
 		return err_wrap(err, "parameter \"serverAddress\"");
 	return 0;
 }
 
-/* *out NULL: nothing is said of Google, as in KEDA. */
+/* *out NULL: no Google credentials, as in KEDA. */
 static int make_google(const struct scaler_params *params, const struct httpauth_fields *f, const char *url,
 	struct identity **out, struct err *err)
 {
@@ -276,8 +279,8 @@ static int make_google(const struct scaler_params *params, const struct httpauth
 }
 
 /*
- * Whose credential is used, if any is to be fetched; *out NULL: none. 0, -1, or 1 when some values
- * are unknown.
+ * The identity whose credential is fetched; *out NULL: none. 0, -1, or 1 when some values are
+ * unknown.
  */
 static int make_identity(const struct scaler_params *params, const struct httpauth_fields *f, bool cloud,
 	const char *url, struct identity **out, struct err *err)
@@ -310,7 +313,7 @@ static struct webaccess *make_access(const struct httpauth_fields *f, unsigned w
 	bool by_header = wanted & API_KEY && f->method == HEADER, by_query = wanted & API_KEY && f->method == QUERY;
 	struct webaccess_config config = {
 		.bearer = f->bearer,
-		.username = identity ? NULL : f->username, /* a token, too, is sent as Authorization */
+		.username = identity ? NULL : f->username, /* a token uses Authorization, too */
 		.password = f->password,
 		.header_name = by_header ? api_name : f->header_name,
 		.header_value = by_header ? f->api_key : f->header_value,
@@ -328,7 +331,7 @@ static struct webaccess *make_access(const struct httpauth_fields *f, unsigned w
 	return webaccess_new(&config, err);
 }
 
-/* KEDA's words. Which of both counts nobody could know. */
+/* KEDA's text: it would be unclear which of both counts. */
 static int check_pod(const struct pod_identity *pod, struct err *err)
 {
 	if (!pod || !pod->provider || !*pod->provider || strcmp(pod->provider, "none") == 0)

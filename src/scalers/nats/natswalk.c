@@ -46,9 +46,9 @@ static struct nats_question *question_of(const struct httpsource *ask)
 	return ask->base.question->data;
 }
 
-static void walk_done(void *note)
+static void walk_done(void *state)
 {
-	struct nats_walk *w = note;
+	struct nats_walk *w = state;
 
 	for (size_t i = 0; i < w->count; i++)
 		free(w->places[i]);
@@ -168,7 +168,7 @@ static int64_t third_of_what_is_left(const struct httpsource *ask)
 static int walk_request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct nats_question *q = question_of(ask);
-	struct nats_walk *w = ask->note;
+	struct nats_walk *w = ask->state;
 	const char *base = q->login.url;
 	bool is_name = w->step == AT_ENDPOINT_NAME || w->step == AT_PLACE_NAME;
 
@@ -317,7 +317,7 @@ static enum httpsource_verdict walk_read(struct httpsource *ask, const struct we
 	struct err *err)
 {
 	struct nats_question *q = question_of(ask);
-	struct nats_walk *w = ask->note;
+	struct nats_walk *w = ask->state;
 
 	switch (w->step) {
 	case AT_KNOWN: return read_known(q, w, answer, out);
@@ -332,7 +332,7 @@ static enum httpsource_verdict walk_read(struct httpsource *ask, const struct we
 
 static enum httpsource_verdict walk_lost(struct httpsource *ask, const struct err *err)
 {
-	struct nats_walk *w = ask->note;
+	struct nats_walk *w = ask->state;
 
 	if (w->step == AT_PLACE_NAME || w->step == AT_PLACE)
 		return next_place(w, err);
@@ -343,8 +343,8 @@ static enum httpsource_verdict walk_lost(struct httpsource *ask, const struct er
 	return HTTPSOURCE_NEXT;
 }
 
-const struct httpsource_type natswalk_http = { .note_size = sizeof(struct nats_walk),
-	.note_done = walk_done,
+const struct httpsource_type natswalk_http = { .state_size = sizeof(struct nats_walk),
+	.state_done = walk_done,
 	.request = walk_request,
 	.read = walk_read,
 	.lost = walk_lost };

@@ -202,7 +202,7 @@ static void test_secret_managers(void **state)
 	triggerauth_free(t);
 }
 
-/* What is wrong is named by its path; no value that may be secret is told. */
+/* Errors name the field's path and quote no value that may be secret. */
 static void test_wrong(void **state)
 {
 	static const struct {
@@ -278,7 +278,7 @@ static void test_wrong(void **state)
 	}
 }
 
-static void test_the_rest_is_read_all_the_same(void **state)
+static void test_other_parts_are_decoded(void **state)
 {
 	struct triggerauth *t = given_triggerauth(
 		GIVEN_TA("{'podIdentity':5,'secretTargetRef':[{'parameter':'a','name'"
@@ -327,7 +327,7 @@ int main(void)
 		cmocka_unit_test(test_oauth2),
 		cmocka_unit_test(test_secret_managers),
 		cmocka_unit_test(test_wrong),
-		cmocka_unit_test(test_the_rest_is_read_all_the_same),
+		cmocka_unit_test(test_other_parts_are_decoded),
 		cmocka_unit_test(test_caps),
 		cmocka_unit_test(test_no_metadata),
 	};

@@ -194,7 +194,7 @@ void webtoken_cancel(struct webtoken_wait *wait)
 		let_go(wait);
 }
 
-const struct credential *webtoken_kept(struct webtoken_store *s, struct identity *identity, const char *namespace_)
+const struct credential *webtoken_cached(struct webtoken_store *s, struct identity *identity, const char *namespace_)
 {
 	(void)identity;
 	(void)namespace_;

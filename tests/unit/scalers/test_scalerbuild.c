@@ -89,12 +89,11 @@ static void what_is_wrong_is_told_at_once(void **state)
 		"trigger 3 (aws-cloudwatch): namespace not given; metric name not given; dimension name not given; "
 		"dimension value not given; metricStatPeriod can not be smaller than 1, however, -1 is provided; "
 		"awsAccessKeyID not found: give awsAccessKeyID and awsSecretAccessKey by a TriggerAuthentication, or "
-		"say in one podIdentity.provider aws");
+		"set podIdentity.provider aws in one");
 	expect_message("azure-servicebus", "queueName=q|topicName=t|messageCount=0", NULL,
 		"trigger 3 (azure-servicebus): both topic and queue name metadata provided; parameter "
 		"\"messageCount\" value \"0\" must be greater than 0; no connection setting given: give connection by "
-		"a "
-		"TriggerAuthentication or connectionFromEnv, or say in one podIdentity.provider azure-workload");
+		"a TriggerAuthentication or connectionFromEnv, or set podIdentity.provider azure-workload in one");
 	expect_message("rediss", "listName=a", NULL,
 		"trigger 3: no scaler found for type: rediss (perhaps redis; kscaled-triggers(5) has all that there "
 		"are)");

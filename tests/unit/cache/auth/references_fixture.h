@@ -3,8 +3,8 @@
 #define TESTS_UNIT_CACHE_AUTH_REFERENCES_FIXTURE_H
 
 /*
- * Secrets of namespace shop on the fake cluster, the owners that ask for them, and who was told.
- * For the tests of cache/auth/references.
+ * Secrets of namespace shop on the fake cluster, the owners that ask for them, and their
+ * notifications. For the tests of cache/auth/references.
  */
 
 #include <stddef.h>
@@ -37,7 +37,7 @@ void forget_told(void);
 void put(const char *path, ...);
 void put_numbered(int from, int to); /* s<from> to s<to>: key=v1 */
 
-/* One question of the round that the owner is in. */
+/* One look-up in the owner's round. */
 enum reference_state ask(const char *owner, const char *name, const char *key, const char **value);
 /* A round of one question. The answer is the value, or what is wrong; good until the next. */
 const char *round_of(const char *owner, const char *name, const char *key);

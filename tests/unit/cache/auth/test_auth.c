@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Where a trigger's parameters come from, in which order, and what is refused with which words. The
- * look-up is a fake: what it finds is what a test says.
- */
+/* The sources of a trigger's parameters, their order, and the errors. The look-up is a fake. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +18,7 @@ static struct {
 	struct triggerauth auth;
 	struct scaledobject so;
 	struct scaledjob sj;
-	bool job; /* whose trigger it is: the ScaledJob's */
+	bool job; /* the trigger belongs to a ScaledJob */
 	struct trigger trigger;
 	struct workload target;
 	struct workload_container container;
@@ -133,7 +130,7 @@ static enum reference_state find_token(void *arg, const char *namespace_, const 
 	return REFERENCE_FOUND;
 }
 
-/* ---- Given ---- */
+/* ---- Fixture ---- */
 
 static struct workload_env variables[] = {
 	{ .name = TEXT("PLAIN"),
@@ -222,10 +219,7 @@ static const struct scaled *of(void)
 	return &view;
 }
 
-/*
- * A ScaledJob of the same name and namespace with the same trigger; its target stands for its Pod
- * template.
- */
+/* A ScaledJob with the same name, namespace and trigger; target is its Pod template. */
 static void as_job(void)
 {
 	t.job = true;
@@ -272,7 +266,7 @@ static void expect_failure(enum err_kind kind, const char *message)
 
 /* ---- Which TriggerAuthentication ---- */
 
-static void without_a_reference_there_is_nothing(void **state)
+static void no_reference_no_parameters(void **state)
 {
 	(void)state;
 	free(t.trigger.auth_name);
@@ -281,7 +275,7 @@ static void without_a_reference_there_is_nothing(void **state)
 	assert_int_equal(t.out.count, 0);
 }
 
-static void a_missing_one_is_an_error(void **state)
+static void missing_authentication(void **state)
 {
 	(void)state;
 	free(t.trigger.auth_name);
@@ -294,7 +288,7 @@ static void a_missing_one_is_an_error(void **state)
 		"ClusterTriggerAuthentication");
 }
 
-static void one_that_cannot_be_read_says_why(void **state)
+static void unreadable_authentication(void **state)
 {
 	struct err wrong = { .kind = ERR_INVALID, .msg = "spec.env: must be an array, not a number" };
 
@@ -308,7 +302,7 @@ static void one_that_cannot_be_read_says_why(void **state)
 static struct triggerauth_key password = { TEXT("password"), TEXT("creds"), TEXT("pw") };
 static struct triggerauth_key configured = { TEXT("password"), TEXT("conf"), TEXT("pw") };
 
-static void a_namespaced_one_reads_its_own_namespace(void **state)
+static void namespaced_reads_its_own_namespace(void **state)
 {
 	(void)state;
 	t.auth.secrets = &password;
@@ -317,7 +311,7 @@ static void a_namespaced_one_reads_its_own_namespace(void **state)
 	assert_string_equal(t.asked, "Secret:shop/creds/pw ");
 }
 
-static void a_cluster_wide_one_reads_the_cluster_object_namespace(void **state)
+static void cluster_wide_reads_the_cluster_object_namespace(void **state)
 {
 	(void)state;
 	in_cluster();
@@ -327,7 +321,7 @@ static void a_cluster_wide_one_reads_the_cluster_object_namespace(void **state)
 	assert_string_equal(t.asked, "Secret:ops/creds/pw ");
 }
 
-static void what_is_missing_empty_or_late_is_named(void **state)
+static void missing_empty_or_late_values(void **state)
 {
 	struct triggerauth_key keys[] = { { TEXT("user"), TEXT("creds"), TEXT("late") },
 		{ TEXT("password"), TEXT("creds"), TEXT("gone") } };
@@ -339,7 +333,9 @@ static void what_is_missing_empty_or_late_is_named(void **state)
 	t.auth.secret_count = 1;
 	expect_failure(ERR_WAITING,
 		"TriggerAuthentication shop/redis: secretTargetRef parameter \"user\": waits for Secret shop/creds");
-	/* What somebody has to mend is told before what passes by itself; both were asked for. */
+	/*
+	 * An error that needs a correction is reported before a temporary one; both were looked up.
+	 */
 	t.auth.secret_count = 2;
 	expect_failure(ERR_MISSING,
 		"TriggerAuthentication shop/redis: secretTargetRef parameter \"password\": Secret shop/creds has no "
@@ -350,7 +346,7 @@ static void what_is_missing_empty_or_late_is_named(void **state)
 	expect_failure(ERR_INVALID,
 		"TriggerAuthentication shop/redis: secretTargetRef parameter \"password\": key \"empty\" of Secret "
 		"shop/creds is empty");
-	/* A trigger would take the blanks off, and be without a password. */
+	/* Triggers trim: the password would be empty. */
 	t.auth.secrets = &blank;
 	expect_failure(ERR_INVALID,
 		"TriggerAuthentication shop/redis: secretTargetRef parameter \"password\": key \"blank\" of Secret "
@@ -369,14 +365,14 @@ static void restricted_secrets_are_denied_and_never_read_elsewhere(void **state)
 		"TriggerAuthentication shop/redis: secretTargetRef parameter \"password\": Secret shop/creds is not "
 		"read: --restrict-secret-access allows Secrets of namespace ops only");
 	assert_string_equal(t.asked, "");
-	/* The same is told to triggers that read a Secret as their source. */
+	/* Triggers whose source is a Secret get the same error. */
 	assert_true(auth_denies_secrets(&t.lookup, "shop", &err));
 	assert_int_equal(err.kind, ERR_DENIED);
 	assert_string_equal(err.msg, "--restrict-secret-access allows Secrets of namespace ops only");
 	err_clear(&err);
 	assert_false(auth_denies_secrets(&t.lookup, "ops", &err));
 	assert_int_equal(err.kind, ERR_NONE);
-	/* ConfigMaps are no secrets, and what is in the one namespace is allowed. */
+	/* ConfigMaps and Secrets of the one namespace are allowed. */
 	t.auth.secret_count = 0;
 	t.auth.config_maps = &configured;
 	t.auth.config_map_count = 1;
@@ -437,7 +433,7 @@ static void a_file_replaces_everything(void **state)
 		"ClusterTriggerAuthentication redis: filePath: /etc/none.json: No such file or directory");
 }
 
-static void vault_tells_what_it_refuses(void **state)
+static void vault_errors(void **state)
 {
 	struct triggerauth_vault_secret sealed = { .parameter = TEXT("password"),
 		.path = TEXT("sealed"),
@@ -449,7 +445,7 @@ static void vault_tells_what_it_refuses(void **state)
 	expect_failure(ERR_DENIED,
 		"TriggerAuthentication shop/redis: hashiCorpVault parameter \"password\": Vault https://vault: "
 		"permission denied");
-	/* Known before anybody is asked, and so by `kscaled check`, too. */
+	/* An error without any look-up, so also in `kscaled check`. */
 	one.kubernetes = true;
 	one.mount = TEXT("kubernetes");
 	expect_failure(ERR_INVALID,
@@ -460,8 +456,8 @@ static void vault_tells_what_it_refuses(void **state)
 		"permission denied");
 }
 
-/* Empty is not given, as in KEDA, but for what logs in: that is never empty. */
-static void what_may_be_empty(void **state)
+/* Empty means not given, as in KEDA, except for credentials. */
+static void empty_values(void **state)
 {
 	static const struct {
 		const char *parameter;
@@ -483,7 +479,7 @@ static void what_may_be_empty(void **state)
 		t.auth.secrets = keys;
 		t.auth.secret_count = 2;
 		if (rows[i].may)
-			expect(parameter, " \t\n"); /* what came before is not given either */
+			expect(parameter, " \t\n"); /* it also replaces an earlier source's value */
 		else if (resolve() == 0)
 			fail_msg("%s may not be empty", parameter);
 	}
@@ -491,7 +487,7 @@ static void what_may_be_empty(void **state)
 
 /* ---- Env ---- */
 
-static void variables_that_cannot_be_had_are_errors(void **state)
+static void unavailable_variables(void **state)
 {
 	static const struct {
 		const char *name, *container;
@@ -530,8 +526,8 @@ static void variables_that_cannot_be_had_are_errors(void **state)
 	t.target.container_count = 1;
 }
 
-/* Only what a trigger names is looked up, and what that refers to. */
-static void the_environment_is_what_triggers_name(void **state)
+/* Only named variables and those they refer to are looked up. */
+static void only_named_variables_are_resolved(void **state)
 {
 	struct strmap env = { 0 }, unresolved = { 0 };
 
@@ -545,7 +541,7 @@ static void the_environment_is_what_triggers_name(void **state)
 	assert_string_equal(t.asked, "Secret:shop/creds/pw ");
 	assert_int_equal(unresolved.count, 0);
 	strmap_done(&env);
-	/* Restricted: there, but not to be had. */
+	/* Restricted: it exists, but may not be read. */
 	t.lookup.restrict_secrets = true;
 	assert_int_equal(auth_environment(&t.lookup, of(), &t.target, &env, &unresolved, &t.err), 0);
 	assert_null(strmap_get(&env, "URL"));
@@ -560,7 +556,7 @@ static void the_environment_is_what_triggers_name(void **state)
 	assert_int_equal(auth_environment(&t.lookup, of(), NULL, &env, &unresolved, &t.err), 0);
 }
 
-static void the_target_is_needed_for_variables(void **state)
+static void target_needed_for_variables(void **state)
 {
 	(void)state;
 	assert_false(auth_needs_target(&t.lookup, of()));
@@ -634,8 +630,8 @@ static void oauth2_becomes_parameters(void **state)
 	strmap_done(&oauth2.token_url_params);
 	oauth2.type = TEXT("password");
 	expect_failure(ERR_INVALID,
-		"TriggerAuthentication shop/redis: oauth2.type \"password\" is unknown: clientCredentials is the one "
-		"there is");
+		"TriggerAuthentication shop/redis: oauth2.type \"password\" is unknown: only clientCredentials is "
+		"supported");
 	oauth2.type = TEXT("clientCredentials");
 	oauth2.secret.key = TEXT("gone");
 	expect_failure(ERR_MISSING,
@@ -643,16 +639,16 @@ static void oauth2_becomes_parameters(void **state)
 		"\"gone\"");
 }
 
-/* ---- What is refused by name ---- */
+/* ---- Unsupported ---- */
 
-static void what_is_not_supported_is_refused_by_name(void **state)
+static void unsupported_providers(void **state)
 {
 	struct triggerauth_identity identity = { 0 };
 
 	(void)state;
 	t.auth.identity = &identity;
 	assert_int_equal(resolve(), 0);
-	/* a type that does not read it leaves it alone, and the role of the workload with it */
+	/* a type that does not read podIdentity ignores it, and the workload's role */
 	identity.provider = TEXT("azure-workload");
 	t.trigger.type = TEXT("redis");
 	assert_int_equal(resolve(), 0);
@@ -674,7 +670,7 @@ static void what_is_not_supported_is_refused_by_name(void **state)
 
 /* ---- Identities at clouds ---- */
 
-static void who_a_trigger_is_to_a_cloud(void **state)
+static void identities_of_triggers(void **state)
 {
 	struct triggerauth_identity identity = { .provider = TEXT("aws"),
 		.role_arn = TEXT("arn"),
@@ -690,7 +686,7 @@ static void who_a_trigger_is_to_a_cloud(void **state)
 	identity = (struct triggerauth_identity){ .provider = TEXT("gcp") };
 	assert_int_equal(resolve(), 0);
 	assert_string_equal(t.identity.provider, "gcp");
-	/* of a type that there is not: it has an error of its own */
+	/* an unknown type has its own error */
 	identity = (struct triggerauth_identity){ .provider = TEXT("azure-workload"),
 		.identity_id = TEXT("id"),
 		.identity_tenant_id = TEXT("tenant"),
@@ -711,8 +707,8 @@ static void who_a_trigger_is_to_a_cloud(void **state)
 
 #define ROLE "eks.amazonaws.com/role-arn"
 
-/* Whose namespace it is, is the workload's also with an authentication of the cluster. */
-static void the_role_of_the_workload(void **state)
+/* The workload's namespace counts, also with a ClusterTriggerAuthentication. */
+static void workload_role(void **state)
 {
 	struct triggerauth_identity identity = { .provider = TEXT("aws"), .identity_owner = TEXT("workload") };
 
@@ -749,12 +745,12 @@ static void the_role_of_the_workload(void **state)
 	t.target.container_count = 0;
 	expect_failure(ERR_INVALID,
 		"ClusterTriggerAuthentication redis: podIdentity: the scale target has no Pod template, so no "
-		"ServiceAccount whose role to take");
+		"ServiceAccount with a role");
 	t.target.no_environment = TEXT("grant get on widgets");
 	expect_failure(ERR_INVALID, "ClusterTriggerAuthentication redis: podIdentity: grant get on widgets");
 }
 
-/* KEDA's deprecated one: the trigger's keys, or its identityOwner, follow. */
+/* KEDA's deprecated aws-eks: the trigger's keys or identityOwner apply. */
 static void aws_eks_without_a_role(void **state)
 {
 	struct triggerauth_identity identity = { .provider = TEXT("aws-eks") };
@@ -768,15 +764,15 @@ static void aws_eks_without_a_role(void **state)
 	assert_int_equal(resolve(), 0);
 	assert_int_equal(t.out.count, 0);
 	assert_string_equal(t.identity.provider, "aws-eks");
-	/* without a Pod template nobody says that there is none */
+	/* no Pod template: not an error */
 	t.target.container_count = 0;
 	expect("awsRoleArn", "Secret creds arn");
 	t.target.no_environment = TEXT("grant get on widgets");
 	expect_failure(ERR_INVALID, "TriggerAuthentication shop/redis: podIdentity: grant get on widgets");
 }
 
-/* It goes before a role of other sources, as in KEDA. */
-static void the_role_of_the_workload_goes_first(void **state)
+/* It takes precedence over other sources' role, as in KEDA. */
+static void workload_role_takes_precedence(void **state)
 {
 	struct triggerauth_identity identity = { .provider = TEXT("aws-eks") };
 	struct triggerauth_key role = { .parameter = TEXT("awsRoleArn"), .name = TEXT("creds"), .key = TEXT("arn") };
@@ -795,10 +791,10 @@ static void the_role_of_the_workload_goes_first(void **state)
 	t.auth.file_path = NULL;
 }
 
-/* Also of triggers without an authentication, which may ask for it in their metadata. */
-static void who_may_be_kscaled(void **state)
+/* Also for triggers without an authentication, which may ask for it in their metadata. */
+static void kscaleds_own_identity(void **state)
 {
-	static const bool may[3][3] = { /* without an authentication, with one of the namespace, of the cluster */
+	static const bool may[3][3] = { /* without authentication, with a namespaced one, with a cluster-wide one */
 		[AUTH_CLOUD_NONE] = { false, false, false },
 		[AUTH_CLOUD_CLUSTER] = { false, false, true },
 		[AUTH_CLOUD_ALL] = { true, true, true }
@@ -822,28 +818,28 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(without_a_reference_there_is_nothing),
-		CASE(a_missing_one_is_an_error),
-		CASE(one_that_cannot_be_read_says_why),
-		CASE(a_namespaced_one_reads_its_own_namespace),
-		CASE(a_cluster_wide_one_reads_the_cluster_object_namespace),
-		CASE(what_is_missing_empty_or_late_is_named),
-		CASE(what_may_be_empty),
+		CASE(no_reference_no_parameters),
+		CASE(missing_authentication),
+		CASE(unreadable_authentication),
+		CASE(namespaced_reads_its_own_namespace),
+		CASE(cluster_wide_reads_the_cluster_object_namespace),
+		CASE(missing_empty_or_late_values),
+		CASE(empty_values),
 		CASE(restricted_secrets_are_denied_and_never_read_elsewhere),
 		CASE(later_sources_win),
 		CASE(a_file_replaces_everything),
-		CASE(vault_tells_what_it_refuses),
-		CASE(variables_that_cannot_be_had_are_errors),
-		CASE(the_environment_is_what_triggers_name),
-		CASE(the_target_is_needed_for_variables),
+		CASE(vault_errors),
+		CASE(unavailable_variables),
+		CASE(only_named_variables_are_resolved),
+		CASE(target_needed_for_variables),
 		CASE(a_scaledjob_has_its_pod_template),
 		CASE(oauth2_becomes_parameters),
-		CASE(what_is_not_supported_is_refused_by_name),
-		CASE(who_a_trigger_is_to_a_cloud),
-		CASE(the_role_of_the_workload),
-		CASE(the_role_of_the_workload_goes_first),
+		CASE(unsupported_providers),
+		CASE(identities_of_triggers),
+		CASE(workload_role),
+		CASE(workload_role_takes_precedence),
 		CASE(aws_eks_without_a_role),
-		CASE(who_may_be_kscaled),
+		CASE(kscaleds_own_identity),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Secret managers as sources: what they are asked, as whom, and what is refused with which words.
- * The look-up is a fake, which notes what it is asked for.
+ * Secret managers as sources: their requests, identities and errors. The look-up is a fake, which
+ * records what is asked.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 #include "cache/auth/auth.h"
 #include "net/identity/awsrole.h"
 
-#define TEXT(text) ((char *)(uintptr_t)(text)) /* nobody writes into it */
+#define TEXT(text) ((char *)(uintptr_t)(text)) /* never written to */
 
 static struct {
 	struct triggerauth auth;
@@ -31,7 +31,7 @@ static struct {
 	struct workload *target; /* borrowed; NULL */
 	char account[100];       /* the ServiceAccount that was asked for, and its annotation */
 	struct auth_lookup lookup;
-	char asked[512]; /* of the manager, one line for each secret */
+	char asked[512]; /* one line for each secret asked of the manager */
 	struct webaccess *access;
 	struct strmap out;
 	struct err err;
@@ -89,7 +89,7 @@ static const char *shown(const char *text)
 	return text ? text : "-";
 }
 
-/* A secret "sealed" is denied; all others have "value of <name>"; "empty" has none. */
+/* Secret "sealed" is denied, "empty" has no value; all others have "value of <name>". */
 static enum reference_state find_managed(void *arg, const struct managervalues_source *source, const char **out,
 	struct err *err)
 {
@@ -99,7 +99,7 @@ static enum reference_state find_managed(void *arg, const struct managervalues_s
 
 	(void)arg;
 	assert_string_equal(source->namespace_, "shop");
-	snprintf(t.asked + len, sizeof(t.asked) - len, "%s %s%s%s %s %s %s %s\n", source->manager->label, s->place,
+	snprintf(t.asked + len, sizeof(t.asked) - len, "%s %s%s%s %s %s %s %s\n", source->manager->label, s->endpoint,
 		s->project ? " of " : "", s->project ? s->project : "", s->name, shown(s->version), shown(s->stage),
 		shown(source->member));
 	webaccess_unref(t.access);
@@ -168,7 +168,7 @@ static void expect_failure(enum err_kind kind, const char *message)
 	assert_int_equal(t.out.count, 0);
 }
 
-/* who asked last */
+/* identity of the last request */
 static const struct identity *who(void)
 {
 	return webaccess_identity(t.access);
@@ -186,7 +186,7 @@ static void with_aws_keys(void)
 	t.manager.secret = (struct triggerauth_ref){ TEXT("aws"), TEXT("key") };
 }
 
-static void aws_is_asked_with_keys(void **state)
+static void aws_by_keys(void **state)
 {
 	(void)state;
 	with_aws_keys();
@@ -208,7 +208,7 @@ static void aws_is_asked_with_keys(void **state)
 	expect_asked("AWS Secrets Manager https://secretsmanager.cn-north-1.amazonaws.com.cn redis - - -\n");
 }
 
-/* What the environment says: of kscaled, for who says nothing. */
+/* Defaults from kscaled's environment. */
 static void aws_region_and_url(void **state)
 {
 	(void)state;
@@ -252,8 +252,8 @@ static void aws_keys_are_needed(void **state)
 	expect_failure(ERR_MISSING, "awsSecretManager.credentials.accessToken: Secret shop/aws has no key \"gone\"");
 	t.manager.session_token.key = TEXT("odd");
 	expect_failure(ERR_INVALID,
-		"awsSecretManager.credentials: the AWS session token holds a blank, a line break or another character "
-		"that no such key has");
+		"awsSecretManager.credentials: the AWS session token contains a blank, a line break or another invalid "
+		"character");
 	assert_string_equal(t.asked, "");
 	t.manager.session_token.key = TEXT("token");
 	expect_asked(AWS "redis - - -\n");
@@ -269,9 +269,8 @@ static void aws_identities(void **state)
 	t.manager.identity = &t.identity;
 	t.identity.provider = TEXT("aws");
 	expect_failure(ERR_INVALID,
-		"awsSecretManager.podIdentity asks for kscaled's own identity at the cloud, which a "
-		"ClusterTriggerAuthentication may use, or, where kscaled runs with cloud-identity all, any: give "
-		"credentials instead");
+		"awsSecretManager.podIdentity asks for kscaled's own identity at the cloud, which needs a "
+		"ClusterTriggerAuthentication or option cloud-identity all: give credentials instead");
 	t.lookup.cloud = AUTH_CLOUD_ALL;
 	expect_asked(AWS "redis - - -\n");
 	assert_string_equal(identity_label(who()), "kscaled's own AWS identity");
@@ -290,11 +289,10 @@ static void aws_identities(void **state)
 	t.auth.meta.namespace_ = TEXT("shop");
 	t.trigger.auth_kind = NULL;
 	t.identity.provider = TEXT("gcp");
-	expect_failure(ERR_INVALID,
-		"awsSecretManager: pod identity provider gcp not supported: aws is the one there is");
+	expect_failure(ERR_INVALID, "awsSecretManager: pod identity provider gcp not supported: only aws is");
 }
 
-/* The role of the scale target's ServiceAccount; a roleArn beside it is ignored, as in KEDA. */
+/* The role of the scale target's ServiceAccount; roleArn is ignored, as in KEDA. */
 static void aws_as_the_workload(void **state)
 {
 	struct workload_container container = { .name = TEXT("worker") };
@@ -361,7 +359,7 @@ static const char *env(void *arg, const char *name)
 	return NULL;
 }
 
-/* The request for the token of whoever asks. */
+/* The identity's token request. */
 static void expect_token_request(const char *url, const char *form)
 {
 	static const struct identity_environment environment = { .env = env, .file = file };
@@ -381,7 +379,7 @@ static void expect_token_request(const char *url, const char *form)
 	"client_id=client&grant_type=client_credentials&scope=https%3A%2F%2F" scope                                    \
 	"%2F.default&client_secret=shop%2Fazure%2Fkey"
 
-static void azure_is_asked_with_a_secret(void **state)
+static void azure_by_secret(void **state)
 {
 	static const struct {
 		const char *uri, *cloud, *resource, *authority; /* given */
@@ -422,7 +420,7 @@ static void azure_is_asked_with_a_secret(void **state)
 	assert_string_equal(strmap_get(&t.out, "password"), "value of redis");
 }
 
-static void azure_places_that_are_none(void **state)
+static void azure_invalid_settings(void **state)
 {
 	static const struct {
 		const char *uri, *cloud, *resource, *authority, *error;
@@ -432,7 +430,7 @@ static void azure_places_that_are_none(void **state)
 		{ "https://shop.vault.azure.net/?x=", NULL, NULL, NULL,
 			"azureKeyVault.vaultUri: must be an https URL without user and query" },
 		{ "https://v", "Moon", NULL, NULL,
-			"azureKeyVault: cloud.type: parameter \"cloud\": invalid cloud environment Moon: there are "
+			"azureKeyVault: cloud.type: parameter \"cloud\": invalid cloud environment Moon: valid are "
 			"AzurePublicCloud, AzureUSGovernmentCloud, AzureChinaCloud, AzureGermanCloud and Private" },
 		{ "https://v", "Private", NULL, "https://a",
 			"azureKeyVault: cloud.type: keyVaultResourceURL must be provided for Private cloud type" },
@@ -482,7 +480,7 @@ static void azure_credentials_are_needed(void **state)
 		"azureKeyVault: the tenant id \"a/b\" is invalid: it is a GUID or the name of a domain");
 }
 
-/* kscaled's own token: who may, and to whom it goes. */
+/* kscaled's own token: who may use it, and which hosts may see it. */
 static void azure_workload_identity(void **state)
 {
 	(void)state;
@@ -492,9 +490,8 @@ static void azure_workload_identity(void **state)
 	expect_failure(ERR_INVALID, "azureKeyVault: key vault does not support pod identity provider - aws");
 	t.identity.provider = TEXT("azure-workload");
 	expect_failure(ERR_INVALID,
-		"azureKeyVault.podIdentity asks for kscaled's own identity at the cloud, which a "
-		"ClusterTriggerAuthentication may use, or, where kscaled runs with cloud-identity all, any: give "
-		"credentials instead");
+		"azureKeyVault.podIdentity asks for kscaled's own identity at the cloud, which needs a "
+		"ClusterTriggerAuthentication or option cloud-identity all: give credentials instead");
 	t.lookup.cloud = AUTH_CLOUD_ALL;
 	expect_asked(AZURE "redis - - -\n");
 	expect_token_request("https://login.microsoftonline.com/home/oauth2/v2.0/token",
@@ -510,9 +507,9 @@ static void azure_workload_identity(void **state)
 		"client_assertion=j.w.t");
 	t.manager.vault_uri = TEXT("https://evil.example");
 	expect_failure(ERR_INVALID,
-		"azureKeyVault: podIdentity azure-workload: evil.example is none of Microsoft's hosts for that, and "
-		"kscaled "
-		"shows its own Azure token to no other; whoever runs kscaled may name it by --azure-trusted-hosts");
+		"azureKeyVault: podIdentity azure-workload: evil.example is not one of Microsoft's hosts for this "
+		"service, and kscaled shows its own Azure token to no other; an administrator can allow it with "
+		"--azure-trusted-hosts");
 	t.lookup.azure_trusted = "evil.example";
 	expect_asked("Azure Key Vault https://evil.example redis - - -\n");
 	t.manager.vault_uri = TEXT("https://shop.vault.azure.net.evil.org");
@@ -546,7 +543,7 @@ static void with_google_key(const char *key)
 	google_key = key;
 }
 
-static void google_is_asked_with_a_key(void **state)
+static void google_by_key(void **state)
 {
 	MEM_AUTO char *good = fakekey_google("https://oauth2.googleapis.com/token", "shop");
 	MEM_AUTO char *homeless = fakekey_google("https://oauth2.googleapis.com/token", NULL);
@@ -565,7 +562,7 @@ static void google_is_asked_with_a_key(void **state)
 		"it must be service_account");
 	with_google_key("s3cret");
 	expect_failure(ERR_INVALID, "gcpSecretManager.credentials.clientSecret: the key is not a JSON object");
-	/* In `kscaled check` it is not known. */
+	/* `kscaled check` does not know the key. */
 	t.lookup.unknown = "s3cret";
 	expect_asked(GOOGLE " redis 3 - -\n");
 	t.manager.secret.name = NULL;
@@ -607,13 +604,13 @@ static void the_last_manager_wins(void **state)
 	with_google_key(key);
 	t.auth.aws_secret_manager = &aws;
 	t.lookup.key = find_key;
-	assert_int_equal(resolve(), -1); /* the key of Google's is none */
+	assert_int_equal(resolve(), -1); /* Google's key is invalid */
 	t.auth.gcp_secret_manager = NULL;
 	expect_asked(AZURE "redis - - -\n" AWS "last - - -\n");
 	assert_string_equal(strmap_get(&t.out, "password"), "value of last");
 }
 
-static void what_a_manager_refuses_is_told(void **state)
+static void manager_errors(void **state)
 {
 	(void)state;
 	with_aws_keys();
@@ -623,7 +620,7 @@ static void what_a_manager_refuses_is_told(void **state)
 	expect_failure(ERR_INVALID, "awsSecretManager parameter \"password\": secret \"empty\" is empty");
 }
 
-/* The identity of the whole is the trigger's, not the manager's. */
+/* The authentication's podIdentity is the trigger's, not the manager's. */
 static void later_sources_win(void **state)
 {
 	struct triggerauth_key key = { TEXT("password"), TEXT("plain"), TEXT("pw") };
@@ -640,19 +637,19 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(aws_is_asked_with_keys),
+		CASE(aws_by_keys),
 		CASE(aws_region_and_url),
 		CASE(aws_keys_are_needed),
 		CASE(aws_identities),
 		CASE(aws_as_the_workload),
-		CASE(azure_is_asked_with_a_secret),
-		CASE(azure_places_that_are_none),
+		CASE(azure_by_secret),
+		CASE(azure_invalid_settings),
 		CASE(azure_credentials_are_needed),
 		CASE(azure_workload_identity),
-		CASE(google_is_asked_with_a_key),
+		CASE(google_by_key),
 		CASE(google_identities),
 		CASE(the_last_manager_wins),
-		CASE(what_a_manager_refuses_is_told),
+		CASE(manager_errors),
 		CASE(later_sources_win),
 	};
 

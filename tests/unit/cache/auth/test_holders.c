@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who needs what: rounds, and things that go with their last holder. */
+/* Holders and things: rounds, and release with the last holder. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 static struct holders h;
 static char gone[200], told[200];
 
-/* A thing that knows its own name, as its key is freed before. */
+/* A thing with its own name, as its key is freed before it. */
 struct thing {
 	struct held held;
 	char name[16];
@@ -68,7 +68,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void what_is_not_asked_for_again_goes(void **state)
+static void unrequested_things_are_released(void **state)
 {
 	(void)state;
 	holdings_begin(fakeobject("shop/web"));
@@ -91,19 +91,19 @@ static void what_is_not_asked_for_again_goes(void **state)
 	holders_done(&h);
 }
 
-static void a_thing_stays_while_somebody_holds_it(void **state)
+static void a_thing_stays_while_held(void **state)
 {
 	(void)state;
 	take("shop/web", "a");
 	take("shop/api", "a");
 	take("shop/api", "b");
-	holders_tell(holders_find(&h, "a"));
+	holders_notify(holders_find(&h, "a"));
 	assert_string_equal(told, "shop/web shop/api ");
 	holdings_release(fakeobject("shop/web"));
 	holdings_release(fakeobject("shop/web"));
 	assert_string_equal(gone, "");
 	told[0] = '\0';
-	holders_tell(holders_find(&h, "a"));
+	holders_notify(holders_find(&h, "a"));
 	assert_string_equal(told, "shop/api ");
 	holdings_release(fakeobject("shop/api"));
 	assert_int_equal(strlen(gone), strlen("a b "));
@@ -112,23 +112,23 @@ static void a_thing_stays_while_somebody_holds_it(void **state)
 	assert_null(h.things);
 }
 
-/* A Secret's keys change together: whoever holds a thousand of them is told once. */
-static void who_holds_many_is_told_once(void **state)
+/* A Secret's keys change together: a holder of a thousand is notified once. */
+static void holders_of_many_are_notified_once(void **state)
 {
 	(void)state;
 	take("shop/web", "a");
 	take("shop/web", "b");
 	take("shop/api", "b");
-	holders_tell_begin(&h);
-	holders_tell(holders_find(&h, "a"));
-	holders_tell(holders_find(&h, "b"));
-	holders_tell_end(&h);
+	holders_notify_begin(&h);
+	holders_notify(holders_find(&h, "a"));
+	holders_notify(holders_find(&h, "b"));
+	holders_notify_end(&h);
 	assert_string_equal(told, "shop/web shop/api ");
 	told[0] = '\0';
-	holders_tell_begin(&h);
-	holders_tell(holders_find(&h, "a"));
-	holders_tell_end(&h);
-	holders_tell(holders_find(&h, "a"));
+	holders_notify_begin(&h);
+	holders_notify(holders_find(&h, "a"));
+	holders_notify_end(&h);
+	holders_notify(holders_find(&h, "a"));
 	assert_string_equal(told, "shop/web shop/web ");
 	holdings_release(fakeobject("shop/web"));
 	holdings_release(fakeobject("shop/api"));
@@ -136,10 +136,10 @@ static void who_holds_many_is_told_once(void **state)
 }
 
 /*
- * A thousand triggers ask for the same thousand things: each is found by itself, not in the list of
- * all that the object holds, which is hidden here.
+ * A thousand triggers request the same thousand things: each is found without searching the
+ * object's list, which is hidden here.
  */
-static void what_was_taken_last_is_found_at_once(void **state)
+static void the_last_taken_is_found_at_once(void **state)
 {
 	struct object *o = fakeobject("shop/web");
 	struct hold *all;
@@ -156,7 +156,7 @@ static void what_was_taken_last_is_found_at_once(void **state)
 	assert_int_equal(o->holdings.count, 2);
 	holdings_end(o);
 	take("shop/api", "a");
-	take("shop/web", "a"); /* by the list: another was the last */
+	take("shop/web", "a"); /* through the list: another one was taken last */
 	assert_int_equal(o->holdings.count, 2);
 	holdings_release(o);
 	take("shop/api", "a");
@@ -168,10 +168,10 @@ static void what_was_taken_last_is_found_at_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_is_not_asked_for_again_goes, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_thing_stays_while_somebody_holds_it, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_holds_many_is_told_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_was_taken_last_is_found_at_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(unrequested_things_are_released, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_thing_stays_while_held, setup, teardown),
+		cmocka_unit_test_setup_teardown(holders_of_many_are_notified_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_last_taken_is_found_at_once, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the daemon looks up: TriggerAuthentications, files, tokens, values of Vault; kept while
- * somebody needs them, renewed in time, told when they are another.
+ * The daemon's look-ups: TriggerAuthentications, files, tokens, values of Vault; kept while held,
+ * renewed in time, with notifications of changes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,7 +74,7 @@ static void begin(const struct lookups_config *config)
 	store_listen(t.store, &(struct store_events){ .on_triggerauth = on_triggerauth }, t.lookups);
 }
 
-/* The store and the references go on telling lookups, and so end with them. */
+/* The store and the references notify lookups, so they end with it. */
 static void end(void)
 {
 	lookups_free(t.lookups);
@@ -149,7 +149,7 @@ static enum reference_state find_auth(const char *owner, bool cluster)
 	return state;
 }
 
-static void authentications_are_waited_for_found_and_followed(void **state)
+static void authentications_are_followed(void **state)
 {
 	(void)state;
 	assert_int_equal(find_auth("shop/web", false), REFERENCE_UNREAD);
@@ -186,7 +186,7 @@ static void authentications_are_waited_for_found_and_followed(void **state)
 
 /* ---- Service accounts' tokens ---- */
 
-/* The value; NULL when there is none. */
+/* The value; NULL: none. */
 static const char *token(const char *owner, const char *account)
 {
 	const struct auth_lookup *l = lookups_begin(t.lookups, fakeobject(owner));
@@ -200,7 +200,7 @@ static const char *token(const char *owner, const char *account)
 	return value;
 }
 
-static void a_token_is_asked_for_once_and_renewed_in_time(void **state)
+static void a_token_is_shared_and_renewed(void **state)
 {
 	(void)state;
 	watch();
@@ -217,7 +217,7 @@ static void a_token_is_asked_for_once_and_renewed_in_time(void **state)
 		"v1\",\"kind\":\"TokenRequest\",\"spec\":{\"expirationSeconds\":3600}}");
 	fakeloop_advance(47 * MINUTE);
 	assert_string_equal(token("shop/web", "worker"), "token-1 of worker");
-	/* A renewal that fails keeps the old one, and is tried again. */
+	/* A failed renewal keeps the old token and is retried. */
 	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_REVIEW, "/token", 1, 500);
 	fakeloop_advance(MINUTE + 500);
 	assert_string_equal(token("shop/web", "worker"), "token-1 of worker");
@@ -225,14 +225,14 @@ static void a_token_is_asked_for_once_and_renewed_in_time(void **state)
 	fakeloop_advance(2000);
 	expect_told("shop/web shop/api ");
 	assert_string_equal(token("shop/web", "worker"), "token-2 of worker");
-	/* Nobody needs it any more. */
+	/* Without holders it is dropped. */
 	holdings_release(fakeobject("shop/web"));
 	holdings_release(fakeobject("shop/api"));
 	fakeloop_advance(120 * MINUTE);
 	assert_int_equal(fakecluster_calls(KUBE_REVIEW, "/token"), 3);
 }
 
-static void a_token_that_cannot_be_had_says_why(void **state)
+static void token_errors(void **state)
 {
 	(void)state;
 	watch();
@@ -255,7 +255,7 @@ static void a_token_that_cannot_be_had_says_why(void **state)
 	fakeloop_advance(60000);
 	assert_non_null(token("shop/web", "worker"));
 	assert_null(token("shop/web", "../secrets/x"));
-	expect_err(ERR_MISSING, "\"../secrets/x\" is no name of a ServiceAccount");
+	expect_err(ERR_MISSING, "\"../secrets/x\" is not a valid ServiceAccount name");
 }
 
 /* ---- Files ---- */
@@ -269,7 +269,7 @@ static void put_file(const char *text)
 	assert_non_null(file);
 	fputs(text, file);
 	assert_int_equal(fclose(file), 0);
-	assert_int_equal(rename(new, path), 0); /* another inode, whatever the clock says */
+	assert_int_equal(rename(new, path), 0); /* another inode, even at the same time */
 }
 
 static enum reference_state read_file(const char *path, const char *key, char value[64])
@@ -285,11 +285,10 @@ static enum reference_state read_file(const char *path, const char *key, char va
 	return state;
 }
 
-static void a_file_is_read_again_when_it_changed(void **state)
+static void a_changed_file_is_read_again(void **state)
 {
-	/* The same of one that is not there and one that is wrong; which it is the log says. */
-	static const char wrong[] =
-		"\"auth.json\" is no usable file below --filepath-auth-root-path: kscaled's log says why";
+	/* The same error for a missing and an invalid file; the log has the difference. */
+	static const char wrong[] = "\"auth.json\" below --filepath-auth-root-path cannot be used: see kscaled's log";
 	char value[64];
 
 	(void)state;
@@ -312,16 +311,16 @@ static void a_file_is_read_again_when_it_changed(void **state)
 	fakeloop_advance(20000);
 	assert_int_equal(read_file("auth.json", "user", value), REFERENCE_MISSING);
 	expect_err(ERR_INVALID, wrong);
-	assert_non_null(strstr(t.logged, "auth.json: \"user\" is no text"));
+	assert_non_null(strstr(t.logged, "auth.json: \"user\" is not a string"));
 	put_file("[\"s3cret\"]");
 	fakeloop_advance(10000);
 	read_file("auth.json", "user", value);
 	expect_err(ERR_INVALID, wrong);
-	assert_non_null(strstr(t.logged, "auth.json: is no JSON object"));
+	assert_non_null(strstr(t.logged, "auth.json: is not a JSON object"));
 }
 
-/* Whoever writes it in place is met half-way at times. */
-static void a_file_that_is_half_written_keeps_what_it_said(void **state)
+/* A file written in place may be read when only partly written. */
+static void a_partly_written_file_keeps_its_values(void **state)
 {
 	char value[64];
 
@@ -338,10 +337,7 @@ static void a_file_that_is_half_written_keeps_what_it_said(void **state)
 	expect_told("shop/web ");
 	read_file("auth.json", "user", value);
 	assert_string_equal(value, "two");
-	/*
-	 * One that stays wrong is told at the second look, though it did not change between the
-	 * two.
-	 */
+	/* A file that stays invalid is reported at the second check, though it did not change. */
 	put_file("{");
 	fakeloop_advance(10000);
 	expect_told("");
@@ -362,7 +358,7 @@ static void no_file_is_read_outside_the_folder(void **state)
 	put_file("{\"user\":\"one\"}");
 	assert_int_equal(symlink("/proc/self/cmdline", link), 0);
 	assert_int_equal(read_file("link", "x", value), REFERENCE_MISSING);
-	expect_err(ERR_INVALID, "\"link\" is no usable file below --filepath-auth-root-path: kscaled's log says why");
+	expect_err(ERR_INVALID, "\"link\" below --filepath-auth-root-path cannot be used: see kscaled's log");
 	assert_non_null(strstr(t.logged, "lies outside of the folder"));
 	unlink(link);
 	assert_int_equal(symlink("auth.json", link), 0);
@@ -390,7 +386,7 @@ static struct triggerauth_vault_secret secret = { .parameter = TEXT("password"),
 	.path = TEXT("kv/redis"),
 	.key = TEXT("pw") };
 
-/* As a namespaced object of shop; with "" in its place, as one of the whole cluster. */
+/* For a namespaced object of shop; with "" for a cluster-wide one. */
 static const char *vault_of(const char *namespace_, const char *owner, const struct triggerauth_vault *v)
 {
 	const struct triggerauth auth = { .meta = { .namespace_ = (char *)(uintptr_t)namespace_ },
@@ -428,13 +424,13 @@ static void a_value_of_vault_is_shared_and_read_again(void **state)
 	assert_string_equal(fakevault_last(), "https://vault kv/redis pw t - -");
 	assert_string_equal(fakevault_asker(), "shop");
 	assert_int_equal(fakevault_reads(), 1);
-	/* When its 10 s are over; the same value is no news. */
+	/* After its 10 s; the same value is no change. */
 	fakeloop_advance(9900);
 	assert_int_equal(fakevault_reads(), 1);
 	fakeloop_advance(200);
 	assert_int_equal(fakevault_reads(), 2);
 	expect_told("");
-	/* A reading that fails keeps the value and is tried again. */
+	/* A failed read keeps the value and is retried. */
 	fakevault_fail(ERR_TEMPORARY, "sealed");
 	fakeloop_advance(20000);
 	assert_true(fakevault_reads() > 4);
@@ -448,7 +444,7 @@ static void a_value_of_vault_is_shared_and_read_again(void **state)
 	holdings_release(fakeobject("shop/api"));
 }
 
-static void vault_failures_are_told_once_by_kind(void **state)
+static void vault_failures_are_reported_once_by_kind(void **state)
 {
 	const struct triggerauth_vault v = { .address = TEXT("https://vault"),
 		.token = TEXT("t"),
@@ -487,7 +483,7 @@ static void own_login(const char *vault_token, const char *trusted)
 		.vault_trusted = trusted });
 }
 
-static void logins_need_what_they_need(void **state)
+static void required_login_settings(void **state)
 {
 	static const char needs[] =
 		"authentication \"token\" needs credential.token, or VAULT_TOKEN in the environment of kscaled";
@@ -510,17 +506,16 @@ static void logins_need_what_they_need(void **state)
 	assert_string_equal(fakevault_last(), "https://vault kv/redis pw theirs - -");
 }
 
-static void expect_distrust(const char *address, const char *instead)
+static void expect_denied(const char *address, const char *instead)
 {
-	MEM_AUTO char *wanted = mem_printf("address \"%s\" is none of --vault-trusted-addresses, where alone a "
-					   "TriggerAuthentication may "
-					   "have kscaled log in as itself: give %s",
+	MEM_AUTO char *wanted = mem_printf("address \"%s\" is not one of --vault-trusted-addresses, the only "
+					   "ones where kscaled logs in as itself for a TriggerAuthentication: give %s",
 		address, instead);
 
 	expect_err(ERR_DENIED, wanted);
 }
 
-/* Whoever writes the object writes the address, and might read there what is shown to it. */
+/* The object's author chooses the address, whose server sees the login. */
 static void kscaled_logs_in_as_itself_at_trusted_servers_only(void **state)
 {
 	static const char list[] = "https://vault/, https://second:8200/base,,";
@@ -564,14 +559,14 @@ static void kscaled_logs_in_as_itself_at_trusted_servers_only(void **state)
 		reads = fakevault_reads();
 		assert_null(vault("shop/web", &v));
 		if (!cases[i].is)
-			expect_distrust(address, "credential.token");
+			expect_denied(address, "credential.token");
 		fakeloop_advance(10);
 		assert_int_equal(fakevault_reads() > reads, cases[i].is);
 		/* Who writes one for the whole cluster may have it anywhere. */
 		vault_of("", "shop/web", &v);
 		fakeloop_advance(10);
 		assert_string_equal(fakevault_last(), seen);
-		/* The object's own goes first, and anywhere. */
+		/* The object's own login takes precedence, at any address. */
 		v.token = TEXT("theirs");
 		vault("shop/web", &v);
 		fakeloop_advance(10);
@@ -581,7 +576,7 @@ static void kscaled_logs_in_as_itself_at_trusted_servers_only(void **state)
 		if (cases[i].is)
 			assert_int_equal(t.err.kind, ERR_WAITING);
 		else
-			expect_distrust(address, "credential.serviceAccountName");
+			expect_denied(address, "credential.serviceAccountName");
 		vault_of("", "shop/web", &v);
 		assert_int_not_equal(t.err.kind, ERR_DENIED);
 		v.service_account_name = TEXT("worker");
@@ -592,15 +587,15 @@ static void kscaled_logs_in_as_itself_at_trusted_servers_only(void **state)
 	}
 }
 
-/* Whether there is a token to be had is nobody's business who may not have it. */
-static void who_may_not_hears_the_same_without_a_token(void **state)
+/* The refusal must not reveal whether kscaled has a token. */
+static void the_refusal_does_not_depend_on_the_token(void **state)
 {
 	struct triggerauth_vault v = { .address = TEXT("https://vault"), .secrets = &secret, .secret_count = 1 };
 
 	(void)state;
 	own_login(NULL, NULL);
 	assert_null(vault("shop/web", &v));
-	expect_distrust("https://vault", "credential.token");
+	expect_denied("https://vault", "credential.token");
 }
 
 static void a_service_account_logs_in_with_its_newest_token(void **state)
@@ -659,12 +654,12 @@ static struct triggerauth_vault by_kubernetes(char *file)
 	};
 }
 
-/* Who may write a TriggerAuthentication may not have any file sent to a server of his. */
+/* The author of a TriggerAuthentication must not have any file sent to a server of his. */
 static void only_a_service_accounts_token_is_sent(void **state)
 {
 	MEM_AUTO char *path = mem_printf("%s/auth.json", t.root);
-	MEM_AUTO char *message = mem_printf("Vault https://vault: credential.serviceAccount \"%s\" is no usable token "
-					    "below --vault-credential-dir: kscaled's log says why",
+	MEM_AUTO char *message = mem_printf("Vault https://vault: credential.serviceAccount \"%s\" below "
+					    "--vault-credential-dir cannot be used: see kscaled's log",
 		path);
 	const struct triggerauth_vault v = by_kubernetes(path), relative = by_kubernetes(TEXT("auth.json"));
 	const struct vaultvalues_source source = { .jwt_file = path };
@@ -694,8 +689,8 @@ static void only_a_service_accounts_token_is_sent(void **state)
 	assert_string_equal(vault("shop/web", &relative), "s3cret");
 }
 
-/* Whatever is wrong with a file, and wherever it lies, whoever names it hears the same. */
-static void files_outside_of_the_folder_are_as_if_there_were_none(void **state)
+/* The error is the same for every fault of a file, wherever it lies. */
+static void files_outside_the_folder_look_missing(void **state)
 {
 	MEM_AUTO char *none = mem_printf("%s/none", t.root), *link = mem_printf("%s/link", t.root),
 		      *up = mem_printf("%s/../%s/none", t.root, t.root + strlen("/tmp/"));
@@ -713,10 +708,9 @@ static void files_outside_of_the_folder_are_as_if_there_were_none(void **state)
 	fakevault_value("s3cret", 0);
 	for (size_t i = 0; i < MEM_COUNT(paths); i++) {
 		const struct triggerauth_vault v = by_kubernetes(paths[i]);
-		MEM_AUTO char *message =
-			mem_printf("Vault https://vault: credential.serviceAccount \"%s\" is no usable "
-				   "token below --vault-credential-dir: kscaled's log says why",
-				paths[i]);
+		MEM_AUTO char *message = mem_printf("Vault https://vault: credential.serviceAccount \"%s\" below "
+						    "--vault-credential-dir cannot be used: see kscaled's log",
+			paths[i]);
 
 		vault("shop/web", &v);
 		fakeloop_advance(10);
@@ -736,7 +730,7 @@ static void files_outside_of_the_folder_are_as_if_there_were_none(void **state)
 	expect_err(ERR_INVALID, "credential.serviceAccount: no files are read: --vault-credential-dir is not set");
 }
 
-/* Its token for the API server, which opens every Secret, is none for Vault. */
+/* kscaled's token for the API server, which can read every Secret, is never sent to Vault. */
 static void kscaled_logs_in_with_a_token_for_vault_alone(void **state)
 {
 	static const char own[] = "/api/v1/namespaces/home/serviceaccounts/kscaled";
@@ -805,7 +799,7 @@ static void a_file_with_kscaleds_token_is_for_vault_alone(void **state)
 	vault("shop/web", &v);
 	fakeloop_advance(10);
 	assert_null(vault("shop/web", &v));
-	expect_err(ERR_INVALID, "Vault https://vault: --vault-jwt-file holds no usable token: kscaled's log says why");
+	expect_err(ERR_INVALID, "Vault https://vault: --vault-jwt-file cannot be used: see kscaled's log");
 	put_jwt("{\"sub\":\"system:serviceaccount:home:kscaled\",\"aud\":[\"vault\"]}");
 	fakevault_value("s3cret", 0);
 	fakeloop_advance(5000);
@@ -816,20 +810,20 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(authentications_are_waited_for_found_and_followed),
-		CASE(a_token_is_asked_for_once_and_renewed_in_time),
-		CASE(a_token_that_cannot_be_had_says_why),
-		CASE(a_file_is_read_again_when_it_changed),
-		CASE(a_file_that_is_half_written_keeps_what_it_said),
+		CASE(authentications_are_followed),
+		CASE(a_token_is_shared_and_renewed),
+		CASE(token_errors),
+		CASE(a_changed_file_is_read_again),
+		CASE(a_partly_written_file_keeps_its_values),
 		CASE(no_file_is_read_outside_the_folder),
 		CASE(a_value_of_vault_is_shared_and_read_again),
-		CASE(vault_failures_are_told_once_by_kind),
-		CASE(logins_need_what_they_need),
+		CASE(vault_failures_are_reported_once_by_kind),
+		CASE(required_login_settings),
 		CASE(kscaled_logs_in_as_itself_at_trusted_servers_only),
-		CASE(who_may_not_hears_the_same_without_a_token),
+		CASE(the_refusal_does_not_depend_on_the_token),
 		CASE(a_service_account_logs_in_with_its_newest_token),
 		CASE(only_a_service_accounts_token_is_sent),
-		CASE(files_outside_of_the_folder_are_as_if_there_were_none),
+		CASE(files_outside_the_folder_look_missing),
 		CASE(kscaled_logs_in_with_a_token_for_vault_alone),
 		CASE(a_file_with_kscaleds_token_is_for_vault_alone),
 	};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values of secret managers: shared, read again, kept while the manager fails, and forgotten. The
- * manager is AWS's table; what it answers is a fake.
+ * Values of secret managers: shared, read again, kept while the manager fails, and released. The
+ * manager is AWS's table with fake responses.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -120,7 +120,7 @@ static struct managervalues_source source_of(const char *name, const char *membe
 {
 	return (struct managervalues_source){ .manager = &awssecrets,
 		.access = t.keys,
-		.secret = { .place = "https://s.example", .name = name },
+		.secret = { .endpoint = "https://s.example", .name = name },
 		.member = member,
 		.namespace_ = "shop" };
 }
@@ -147,7 +147,7 @@ static void a_value_is_shared_and_read_again(void **state)
 	assert_string_equal(get("shop/api", NULL), "one");
 	assert_int_equal(fakeweb_asked(), 1);
 	assert_string_equal(fakeweb_last(), "POST https://s.example/ {\"SecretId\":\"db\"}");
-	/* The same value is no news. */
+	/* The same value is no change. */
 	fakeloop_advance(MINUTE - 20);
 	assert_int_equal(fakeweb_asked(), 1);
 	fakeloop_advance(30);
@@ -157,14 +157,14 @@ static void a_value_is_shared_and_read_again(void **state)
 	fakeloop_advance(MINUTE + 10);
 	expect_told("shop/web shop/api ");
 	assert_string_equal(get("shop/web", NULL), "two");
-	/* Nobody asks for whom nobody holds. */
+	/* Without holders it is not read. */
 	holdings_release(fakeobject("shop/web"));
 	holdings_release(fakeobject("shop/api"));
 	fakeloop_advance(10 * MINUTE);
 	assert_int_equal(fakeweb_asked(), 3);
 }
 
-static void members_come_from_one_reading(void **state)
+static void members_come_from_one_read(void **state)
 {
 	(void)state;
 	fakeweb_answer(200, "{\"SecretString\":\"{\\\"user\\\":\\\"u\\\",\\\"pw\\\":\\\"p1\\\",\\\"n\\\":1}\"}", 0);
@@ -197,7 +197,7 @@ json_t *__wrap_json_parse_foreign(const char *text, size_t len, struct err *err)
 	return __real_json_parse_foreign(text, len, err);
 }
 
-/* The whole text was parsed for each, and for a missing one at each look. */
+/* The text was parsed for each member, and for a missing one at each look-up. */
 static void a_text_is_parsed_once_for_many_members(void **state)
 {
 	(void)state;
@@ -222,7 +222,7 @@ static void a_text_is_parsed_once_for_many_members(void **state)
 	assert_string_equal(get("shop/web", "gone1"), "3");
 }
 
-static void what_differs_is_asked_for_by_itself(void **state)
+static void different_sources_are_read_separately(void **state)
 {
 	struct managervalues_source sources[5];
 	const char *value;
@@ -233,7 +233,7 @@ static void what_differs_is_asked_for_by_itself(void **state)
 	sources[1].access = t.others;
 	sources[2].secret.version = "v";
 	sources[3].secret.stage = "v";
-	sources[4].secret.place = "https://other.example";
+	sources[4].secret.endpoint = "https://other.example";
 	fakeweb_answer(200, "{\"SecretString\":\"x\"}", 0);
 	for (size_t i = 0; i < 5; i++) {
 		MEM_AUTO char *owner = mem_printf("shop/%zu", i);
@@ -242,7 +242,7 @@ static void what_differs_is_asked_for_by_itself(void **state)
 	}
 	fakeloop_advance(10);
 	assert_int_equal(fakeweb_asked(), 5);
-	/* A version's value stays, so it is asked for each hour. */
+	/* A fixed version does not change: it is read each hour. */
 	fakeloop_advance(2 * MINUTE + 10);
 	assert_int_equal(fakeweb_asked(), 5 + 2 * 4);
 	fakeloop_advance(58 * MINUTE + 1000);
@@ -277,27 +277,27 @@ static void a_failure_keeps_the_value(void **state)
 }
 
 /*
- * A rotation, which the source tells of first. Whoever refuses for another reason is not believed
- * each time.
+ * A rotation, which the source notices first. Sources that refuse for other reasons cause few
+ * reads.
  */
-static void a_value_that_is_refused_is_read_again_soon(void **state)
+static void a_refused_value_is_read_again_soon(void **state)
 {
 	const struct managervalues_source pinned = { .manager = &awssecrets,
 		.access = t.keys,
-		.secret = { .place = "https://s.example", .name = "db", .version = "v" },
+		.secret = { .endpoint = "https://s.example", .name = "db", .version = "v" },
 		.namespace_ = "shop" };
 	const char *value;
 
 	(void)state;
 	fakeweb_answer(200, "{\"SecretString\":\"old\"}", 0);
 	get("shop/web", NULL);
-	managervalues_doubt(t.values, fakeobject("shop/web")); /* nothing is read yet */
+	managervalues_reread(t.values, fakeobject("shop/web")); /* nothing is read yet */
 	fakeloop_advance(10);
 	expect_told("shop/web ");
 	fakeweb_answer(200, "{\"SecretString\":\"new\"}", 0);
 	for (int i = 0; i < 14; i++) { /* with each poll */
-		managervalues_doubt(t.values, fakeobject("shop/web"));
-		managervalues_doubt(t.values, fakeobject("shop/stranger"));
+		managervalues_reread(t.values, fakeobject("shop/web"));
+		managervalues_reread(t.values, fakeobject("shop/stranger"));
 		fakeloop_advance(1000);
 	}
 	assert_int_equal(fakeweb_asked(), 1);
@@ -307,7 +307,7 @@ static void a_value_that_is_refused_is_read_again_soon(void **state)
 	assert_string_equal(get("shop/web", NULL), "new");
 	/* after a while: at once */
 	fakeloop_advance(20000);
-	managervalues_doubt(t.values, fakeobject("shop/web"));
+	managervalues_reread(t.values, fakeobject("shop/web"));
 	fakeloop_advance(10);
 	assert_int_equal(fakeweb_asked(), 3);
 	expect_told("");
@@ -315,16 +315,16 @@ static void a_value_that_is_refused_is_read_again_soon(void **state)
 	assert_int_equal(fakeweb_asked(), 3);
 	fakeloop_advance(30);
 	assert_int_equal(fakeweb_asked(), 4);
-	/* what cannot be another one is not asked for */
+	/* a fixed version is not read again */
 	get_as("shop/pinned", &pinned, &value);
 	fakeloop_advance(20000);
-	managervalues_doubt(t.values, fakeobject("shop/pinned"));
+	managervalues_reread(t.values, fakeobject("shop/pinned"));
 	fakeloop_advance(10);
 	assert_int_equal(fakeweb_asked(), 5);
 }
 
-/* As something that cannot be read: an empty parameter would be an error. */
-static void an_empty_value_is_none(void **state)
+/* Treated as a failed read: an empty parameter would be an error. */
+static void an_empty_value_is_an_error(void **state)
 {
 	(void)state;
 	fakeweb_answer(200, "{\"SecretString\":\" \\n\"}", 0);
@@ -340,7 +340,7 @@ static void an_empty_value_is_none(void **state)
 	assert_string_equal(get("shop/web", NULL), "one");
 }
 
-static void failures_are_told_once_by_kind(void **state)
+static void failures_are_reported_once_by_kind(void **state)
 {
 	static const struct {
 		int status;
@@ -353,10 +353,11 @@ static void failures_are_told_once_by_kind(void **state)
 			PLACE ": secret db: HTTP status 400, ResourceNotFoundException", ERR_MISSING,
 			REFERENCE_MISSING },
 		{ 400, "{\"__type\":\"AccessDeniedException\"}",
-			PLACE ": secret db: HTTP status 400, AccessDeniedException; needed is the right "
+			PLACE ": secret db: HTTP status 400, AccessDeniedException; missing permission: "
 			      "secretsmanager:GetSecretValue",
 			ERR_DENIED, REFERENCE_DENIED },
-		{ 200, "{}", PLACE ": secret db: its value (SecretString) is no text", ERR_INVALID, REFERENCE_MISSING },
+		{ 200, "{}", PLACE ": secret db: its value (SecretString) is not a string", ERR_INVALID,
+			REFERENCE_MISSING },
 	};
 	const struct managervalues_source source = source_of("db", "pw");
 	const char *value;
@@ -374,7 +375,7 @@ static void failures_are_told_once_by_kind(void **state)
 	}
 }
 
-static void a_manager_may_ask_to_be_left_alone(void **state)
+static void retry_after(void **state)
 {
 	unsigned asked;
 
@@ -393,13 +394,13 @@ static void a_manager_may_ask_to_be_left_alone(void **state)
 	assert_int_equal(fakeweb_asked(), asked + 1);
 }
 
-/* It comes with the token of an identity that is of none. */
-static void a_project_is_that_of_the_identity(void **state)
+/* It comes with the identity's token. */
+static void project_of_the_identity(void **state)
 {
 	char *project = (char[]){ "home" };
 	struct managervalues_source source = { .manager = &googlesecrets,
 		.access = t.keys,
-		.secret = { .place = "https://s.example", .name = "db" } };
+		.secret = { .endpoint = "https://s.example", .name = "db" } };
 	const char *value;
 
 	(void)state;
@@ -433,7 +434,7 @@ static void a_project_is_that_of_the_identity(void **state)
 	holdings_release(fakeobject("shop/api"));
 }
 
-static void a_request_under_way_goes_with_its_last_holder(void **state)
+static void a_request_ends_with_its_last_holder(void **state)
 {
 	(void)state;
 	fakeweb_hang();
@@ -442,11 +443,11 @@ static void a_request_under_way_goes_with_its_last_holder(void **state)
 	assert_int_equal(fakeweb_asked(), 1);
 	holdings_release(fakeobject("shop/web"));
 	fakeweb_end();
-	/* A name that cannot be asked for. */
+	/* An invalid name. */
 	get_as("shop/web",
 		&(struct managervalues_source){ .manager = &awssecrets,
 			.access = t.keys,
-			.secret = { .place = "https://s.example", .name = "\xff" } },
+			.secret = { .endpoint = "https://s.example", .name = "\xff" } },
 		&(const char *){ NULL });
 	fakeloop_advance(10);
 	assert_int_equal(fakeweb_asked(), 1);
@@ -458,16 +459,16 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(a_value_is_shared_and_read_again),
-		CASE(members_come_from_one_reading),
+		CASE(members_come_from_one_read),
 		CASE(a_text_is_parsed_once_for_many_members),
-		CASE(what_differs_is_asked_for_by_itself),
+		CASE(different_sources_are_read_separately),
 		CASE(a_failure_keeps_the_value),
-		CASE(a_value_that_is_refused_is_read_again_soon),
-		CASE(an_empty_value_is_none),
-		CASE(failures_are_told_once_by_kind),
-		CASE(a_manager_may_ask_to_be_left_alone),
-		CASE(a_project_is_that_of_the_identity),
-		CASE(a_request_under_way_goes_with_its_last_holder),
+		CASE(a_refused_value_is_read_again_soon),
+		CASE(an_empty_value_is_an_error),
+		CASE(failures_are_reported_once_by_kind),
+		CASE(retry_after),
+		CASE(project_of_the_identity),
+		CASE(a_request_ends_with_its_last_holder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

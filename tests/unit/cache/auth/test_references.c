@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Secrets and ConfigMaps: asked for in rounds, watched by name, told when what was asked for
- * changed.
- */
+/* Secrets and ConfigMaps: requested in rounds, watched by name, with notifications of changes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,7 +61,7 @@ static void annotations_of_service_accounts(void **state)
 	holdings_end(fakeobject("shop/a"));
 }
 
-static void config_maps_are_no_secrets(void **state)
+static void config_maps(void **state)
 {
 	const char *value;
 
@@ -97,7 +94,7 @@ static void config_maps_are_no_secrets(void **state)
 	holdings_end(fakeobject("shop/a"));
 }
 
-static void what_is_missing_is_named(void **state)
+static void missing_objects_and_keys_are_named(void **state)
 {
 	const struct strmap *data;
 
@@ -129,8 +126,8 @@ static void what_is_missing_is_named(void **state)
 	assert_string_equal(round_of("shop/b", "none", "pw"), "pw1");
 }
 
-/* Names that would change a path or a selector, too. */
-static void what_can_never_be_is_refused_at_once(void **state)
+/* Also names that would change a path or a selector. */
+static void impossible_names_are_refused(void **state)
 {
 	static const char *const names[] = { "", "Redis", "a/b", "..", "-a", "a.", "a,metadata.namespace=bank", "a b",
 		"a%2fb" };
@@ -152,7 +149,7 @@ static void what_can_never_be_is_refused_at_once(void **state)
 	assert_int_equal(watches(), 0);
 }
 
-static void values_that_are_no_text_are_named(void **state)
+static void binary_values_are_named(void **state)
 {
 	(void)state;
 	fakecluster_apply(REDIS, "{'data':{'a':'AAEC','b':'?','c':'YQ=='}}");
@@ -170,7 +167,7 @@ static void values_that_are_no_text_are_named(void **state)
 	assert_string_equal(round_of("shop/a", "redis", "a"), "text");
 }
 
-static void what_changes_is_told_to_who_asked_for_it(void **state)
+static void holders_of_a_changed_key_are_notified(void **state)
 {
 	(void)state;
 	put(REDIS, "password", "pw1", "user", "u", NULL);
@@ -202,8 +199,8 @@ static void what_changes_is_told_to_who_asked_for_it(void **state)
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
 }
 
-/* Else a Secret of a thousand keys with a thousand owners were a million. */
-static void who_asked_for_several_keys_is_told_once(void **state)
+/* Otherwise a Secret with a thousand keys and a thousand owners would cause a million. */
+static void holders_of_several_keys_are_notified_once(void **state)
 {
 	static const char *const keys[] = { "password", "user", "third" };
 	const char *value;
@@ -257,7 +254,7 @@ static void a_thousand_owners_of_one_secret(void **state)
 
 /* ---- Rounds ---- */
 
-static void what_is_not_asked_for_again_is_released(void **state)
+static void unrequested_keys_are_released(void **state)
 {
 	(void)state;
 	put(REDIS, "password", "pw1", NULL);
@@ -317,7 +314,7 @@ static void a_released_value_is_not_kept(void **state)
 	assert_string_equal(round_of("shop/b", "redis", "user"), "u");
 }
 
-static void an_owner_that_asks_for_too_much(void **state)
+static void keys_per_owner_are_limited(void **state)
 {
 	char key[32];
 
@@ -336,7 +333,7 @@ static void an_owner_that_asks_for_too_much(void **state)
 	assert_int_equal(references_stats(t.references).objects, 1);
 }
 
-/* ---- Keys wanted late ---- */
+/* ---- Keys requested late ---- */
 
 static void a_key_wanted_late_is_read_once(void **state)
 {
@@ -355,7 +352,7 @@ static void a_key_wanted_late_is_read_once(void **state)
 	assert_int_equal(state_of("shop/c", "redis", "none"), REFERENCE_MISSING);
 	assert_int_equal(fakecluster_calls(KUBE_GET, REDIS), 1);
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 1);
-	/* Of what does not exist, every key is known. */
+	/* All keys of a missing object are known. */
 	round_of("shop/d", "gone", "key");
 	fakeloop_advance(10);
 	assert_int_equal(state_of("shop/e", "gone", "other"), REFERENCE_MISSING);
@@ -412,9 +409,10 @@ static void the_watch_beats_the_read(void **state)
 }
 
 /*
- * Deleted and made anew; the read saw the new one, the watch comes to the old one's end afterwards.
+ * Deleted and recreated: the read saw the new object, and the watch then delivers the deletion of
+ * the old one.
  */
-static void the_end_of_a_predecessor(void **state)
+static void a_recreated_object(void **state)
 {
 	(void)state;
 	put(REDIS, "password", "pw1", NULL);
@@ -448,7 +446,7 @@ static void a_read_that_fails_is_tried_again(void **state)
 	fakeloop_advance(1000);
 	assert_string_equal(round_of("shop/b", "redis", "user"), "u");
 	assert_int_equal(t.warnings, 0);
-	/* For long: that is told, once. */
+	/* A lasting failure is reported once. */
 	forget_told();
 	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_GET, "", FAKECLUSTER_ANY, 500);
 	round_of("shop/c", "redis", "third");
@@ -464,7 +462,7 @@ static void a_read_that_fails_is_tried_again(void **state)
 	assert_string_equal(round_of("shop/a", "redis", "password"), "pw1");
 }
 
-static void releasing_while_it_is_read(void **state)
+static void released_during_a_read(void **state)
 {
 	(void)state;
 	put(REDIS, "password", "pw1", "user", "u", NULL);
@@ -483,23 +481,23 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(a_secret_is_watched_by_its_name),
-		CASE(config_maps_are_no_secrets),
+		CASE(config_maps),
 		CASE(annotations_of_service_accounts),
-		CASE(what_is_missing_is_named),
-		CASE(what_can_never_be_is_refused_at_once),
-		CASE(values_that_are_no_text_are_named),
-		CASE(what_changes_is_told_to_who_asked_for_it),
-		CASE(who_asked_for_several_keys_is_told_once),
+		CASE(missing_objects_and_keys_are_named),
+		CASE(impossible_names_are_refused),
+		CASE(binary_values_are_named),
+		CASE(holders_of_a_changed_key_are_notified),
+		CASE(holders_of_several_keys_are_notified_once),
 		CASE(a_thousand_owners_of_one_secret),
-		CASE(what_is_not_asked_for_again_is_released),
+		CASE(unrequested_keys_are_released),
 		CASE(a_released_value_is_not_kept),
-		CASE(an_owner_that_asks_for_too_much),
+		CASE(keys_per_owner_are_limited),
 		CASE(a_key_wanted_late_is_read_once),
 		CASE(all_keys_wanted_late),
 		CASE(the_watch_beats_the_read),
-		CASE(the_end_of_a_predecessor),
+		CASE(a_recreated_object),
 		CASE(a_read_that_fails_is_tried_again),
-		CASE(releasing_while_it_is_read),
+		CASE(released_during_a_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

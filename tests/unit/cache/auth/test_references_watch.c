@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * By how many watches Secrets are seen: by name or the whole namespace, from one to the other; what
- * lists, cuts and rights do to what is known.
+ * Watches of Secrets: by name or of the namespace, the switch between them, and the effect of
+ * lists, cuts and permissions on known values.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 
 /* ---- More than eight names ---- */
 
-static void the_ninth_name_makes_it_one_watch(void **state)
+static void nine_names_make_one_watch(void **state)
 {
 	(void)state;
 	put_numbered(1, 20);
@@ -37,7 +37,7 @@ static void the_ninth_name_makes_it_one_watch(void **state)
 	assert_int_equal(t.told, 10);
 	assert_int_equal(references_stats(t.references).objects, 10);
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
-	/* It is the one that is listened to. */
+	/* It is the source now. */
 	forget_told();
 	put(SECRET("s3"), "key", "v2", NULL);
 	put(SECRET("s20"), "key", "v2", NULL);
@@ -47,12 +47,12 @@ static void the_ninth_name_makes_it_one_watch(void **state)
 	assert_string_equal(t.all, "shop/s3 shop/s4 ");
 	assert_numbered(3, 3, "v2");
 	assert_int_equal(state_of("shop/s4", "s4", "key"), REFERENCE_MISSING);
-	/* Other kinds and namespaces stand for themselves. */
+	/* Other kinds and namespaces count separately. */
 	put("/api/v1/namespaces/bank/secrets/s1", "key", "of the bank", NULL);
 	references_key(t.references, fakeobject("shop/x"), KEYDATA_SECRET, "bank", "s1", "key", &(const char *){ NULL },
 		&t.err);
 	assert_int_equal(fakecluster_watches("/bank/secrets/s1"), 1);
-	/* It stays as long as there is anything to see. */
+	/* It stays until nothing is referenced. */
 	release_numbered(2, 10);
 	assert_int_equal(fakecluster_watches(EVERY_SECRET), 1);
 	holdings_release(fakeobject("shop/s1"));
@@ -74,8 +74,8 @@ static void many_names_at_once(void **state)
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
 }
 
-/* The list's pages are of one moment; what the watches by name bring meanwhile is newer. */
-static void an_old_list_undoes_nothing(void **state)
+/* The list's pages are of one moment; the watches by name deliver newer states meanwhile. */
+static void an_old_list_changes_nothing(void **state)
 {
 	(void)state;
 	fakecluster_page(1, 20);
@@ -85,7 +85,7 @@ static void an_old_list_undoes_nothing(void **state)
 	fakeloop_advance(10);
 	assert_int_equal(state_of("shop/s8", "s8", "key"), REFERENCE_MISSING);
 	want_numbered(9, 9);
-	fakeloop_advance(5); /* the list is taken */
+	fakeloop_advance(5); /* the list is served */
 	forget_told();
 	put(SECRET("s5"), "key", "v2", NULL);
 	put(SECRET("s8"), "key", "v2", NULL);
@@ -104,7 +104,7 @@ static void an_old_list_undoes_nothing(void **state)
 	assert_int_equal(watches(), 1);
 }
 
-/* Gone while nobody watched it by name, before the list. */
+/* Deleted after the watch by name ended, before the list. */
 static void deleted_in_the_switch(void **state)
 {
 	(void)state;
@@ -152,10 +152,10 @@ static void a_name_wanted_after_the_list_began(void **state)
 }
 
 /*
- * Whether the read is answered before or after the end of the list, which says nothing about what
- * was wanted in its middle.
+ * The read may be answered before or after the list's end; the list does not cover a name requested
+ * in its middle.
  */
-static void a_name_wanted_in_the_middle_of_the_first_list(void **state)
+static void a_name_wanted_during_the_first_list(void **state)
 {
 	(void)state;
 	for (int lag = 1; lag < 100; lag += 30) {
@@ -179,7 +179,7 @@ static void a_name_wanted_in_the_middle_of_the_first_list(void **state)
 
 /* ---- After a cut ---- */
 
-static void a_relist_finds_what_is_gone(void **state)
+static void a_relist_finds_deletions(void **state)
 {
 	(void)state;
 	for (int names = 5; names <= 10; names += 5) {
@@ -223,9 +223,9 @@ static void a_restored_etcd_counts_backwards(void **state)
 	}
 }
 
-/* ---- Rights ---- */
+/* ---- Permissions ---- */
 
-static void what_may_not_be_read_says_what_to_grant(void **state)
+static void denials_name_the_permission(void **state)
 {
 	(void)state;
 	put(REDIS, "password", "pw1", NULL);
@@ -246,7 +246,7 @@ static void what_may_not_be_read_says_what_to_grant(void **state)
 	fakecluster_trouble(REDIS, ERR_NONE, NULL);
 	fakeloop_advance(2000);
 	assert_string_equal(round_of("shop/a", "redis", "password"), "pw1");
-	/* Taken away again: what is known stays. */
+	/* Revoked again: known values stay. */
 	forget_told();
 	fakecluster_trouble(REDIS, ERR_DENIED, "forbidden");
 	fakeloop_advance(60000);
@@ -270,7 +270,7 @@ static void a_get_that_is_denied(void **state)
 		"Secret shop/redis may not be read: grant get, list and watch on secrets \"redis\" in namespace shop: "
 		"HTTP 403 refused by the test");
 	assert_string_equal(round_of("shop/a", "redis", "password"), "pw1");
-	/* Credentials that ran out come again by themselves. */
+	/* Expired credentials recover by themselves. */
 	fakecluster_heal();
 	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_GET, "", FAKECLUSTER_ANY, 401);
 	fakeloop_advance(60000);
@@ -278,7 +278,7 @@ static void a_get_that_is_denied(void **state)
 	assert_string_equal(t.err.msg, "Secret shop/redis is not read yet: HTTP 401 refused by the test");
 }
 
-static void where_the_whole_is_denied_it_is_by_name(void **state)
+static void a_denied_scope_is_watched_by_name(void **state)
 {
 	(void)state;
 	put_numbered(1, 30);
@@ -290,11 +290,11 @@ static void where_the_whole_is_denied_it_is_by_name(void **state)
 	assert_int_equal(fakecluster_watches(EVERY_SECRET), 0);
 	assert_int_equal(watches(), 12);
 	assert_numbered(1, 12, "v1");
-	assert_int_equal(t.told, 16); /* four of them also of what went wrong with the whole */
+	assert_int_equal(t.told, 16); /* four of them also with the error of the scope's watch */
 	want_numbered(13, 13);
 	fakeloop_advance(10);
 	assert_numbered(13, 13, "v1");
-	/* Tried again, and again, until it may. */
+	/* Retried until it is allowed. */
 	fakeloop_advance(1300000);
 	assert_int_equal(watches(), 13);
 	assert_int_equal(t.warnings, 3);
@@ -308,7 +308,7 @@ static void where_the_whole_is_denied_it_is_by_name(void **state)
 	assert_numbered(13, 13, "v2");
 }
 
-static void a_whole_that_worked_is_given_up_late(void **state)
+static void a_working_scope_watch_is_given_up_late(void **state)
 {
 	(void)state;
 	put_numbered(1, 10);
@@ -323,7 +323,7 @@ static void a_whole_that_worked_is_given_up_late(void **state)
 	assert_int_equal(watches(), 1);
 	fakecluster_trouble(EVERY_SECRET, ERR_DENIED, "forbidden");
 	fakeloop_advance(10000);
-	want_numbered(10, 10); /* meanwhile read by itself */
+	want_numbered(10, 10); /* meanwhile read with a GET */
 	fakeloop_advance(10);
 	assert_numbered(10, 10, "v1");
 	fakecluster_delete(SECRET("s2"));
@@ -334,7 +334,7 @@ static void a_whole_that_worked_is_given_up_late(void **state)
 	assert_int_equal(watches(), 10);
 	assert_int_equal(state_of("shop/s2", "s2", "key"), REFERENCE_MISSING);
 	assert_string_equal(t.all, "shop/s10 shop/s2 ");
-	/* Given up for good when there is nobody left. */
+	/* Given up for good without any reference. */
 	release_numbered(1, 10);
 	fakeloop_advance(700000);
 	assert_int_equal(watches(), 0);
@@ -342,7 +342,7 @@ static void a_whole_that_worked_is_given_up_late(void **state)
 
 /* ---- Trouble ---- */
 
-static void who_waits_hears_why(void **state)
+static void waiting_owners_get_the_reason(void **state)
 {
 	(void)state;
 	put_numbered(1, 12);
@@ -360,7 +360,7 @@ static void who_waits_hears_why(void **state)
 	fakecluster_trouble(SECRETS, ERR_NONE, NULL);
 	fakeloop_advance(5000);
 	assert_numbered(1, 10, "v1");
-	/* Later it is no news: what was known still stands. */
+	/* Later failures are no change: known values stay. */
 	forget_told();
 	fakecluster_trouble(SECRETS, ERR_TEMPORARY, "connection refused");
 	fakeloop_advance(3600000);
@@ -369,7 +369,7 @@ static void who_waits_hears_why(void **state)
 	assert_int_equal(t.warnings, 2);
 }
 
-static void what_does_not_decode_is_told_by_name(void **state)
+static void undecodable_objects_are_named(void **state)
 {
 	(void)state;
 	fakecluster_apply(REDIS, "{'data':'pw1'}");
@@ -378,7 +378,7 @@ static void what_does_not_decode_is_told_by_name(void **state)
 	assert_string_equal(t.all, "shop/a ");
 	assert_int_equal(t.warnings, 1);
 	assert_non_null(
-		strstr(t.warning, "Secret shop/redis: does not decode and is left alone: data: must be an object"));
+		strstr(t.warning, "Secret shop/redis: cannot be decoded and is ignored: data: must be an object"));
 	round_of("shop/a", "redis", "password");
 	assert_true(strncmp(t.err.msg, "Secret shop/redis is not read yet: data: must be an object", 58) == 0);
 	fakecluster_apply(REDIS, "{'data':{'password':'cHcx'}}");
@@ -396,20 +396,20 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(the_ninth_name_makes_it_one_watch),
+		CASE(nine_names_make_one_watch),
 		CASE(many_names_at_once),
-		CASE(an_old_list_undoes_nothing),
+		CASE(an_old_list_changes_nothing),
 		CASE(deleted_in_the_switch),
 		CASE(a_name_wanted_after_the_list_began),
-		CASE(a_name_wanted_in_the_middle_of_the_first_list),
-		CASE(a_relist_finds_what_is_gone),
+		CASE(a_name_wanted_during_the_first_list),
+		CASE(a_relist_finds_deletions),
 		CASE(a_restored_etcd_counts_backwards),
-		CASE(what_may_not_be_read_says_what_to_grant),
+		CASE(denials_name_the_permission),
 		CASE(a_get_that_is_denied),
-		CASE(where_the_whole_is_denied_it_is_by_name),
-		CASE(a_whole_that_worked_is_given_up_late),
-		CASE(who_waits_hears_why),
-		CASE(what_does_not_decode_is_told_by_name),
+		CASE(a_denied_scope_is_watched_by_name),
+		CASE(a_working_scope_watch_is_given_up_late),
+		CASE(waiting_owners_get_the_reason),
+		CASE(undecodable_objects_are_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

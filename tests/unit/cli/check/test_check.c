@@ -37,8 +37,8 @@
 	"  hashiCorpVault: {address: 'http://v', secrets: [{parameter: p, path: a, key: b}], " login "}\n"
 
 #define UNTRUSTED                                                                                                      \
-	"address \"http://v\" is none of --vault-trusted-addresses, where alone a TriggerAuthentication may have "     \
-	"kscaled log in as itself: give credential."
+	"address \"http://v\" is not one of --vault-trusted-addresses, the only ones where kscaled logs in as "        \
+	"itself for a TriggerAuthentication: give credential."
 
 #define SJ(spec) KEDA("ScaledJob", "j") spec
 #define JOB(container)                                                                                                 \
@@ -406,8 +406,8 @@ static void bad_ones_are_told(void **state)
 static void what_options_refuse(void **state)
 {
 #define OWN                                                                                                            \
-	"asks for kscaled's own identity at the cloud, which a ClusterTriggerAuthentication may use, or, where "       \
-	"kscaled runs with cloud-identity all, any: give credentials instead\n"
+	"asks for kscaled's own identity at the cloud, which needs a ClusterTriggerAuthentication or option "          \
+	"cloud-identity all: give credentials instead\n"
 #define SQS(more)                                                                                                      \
 	SO("a")                                                                                                        \
 	TARGET "  triggers:\n  - type: aws-sqs-queue\n    metadata: {queueURL: "                                       \
@@ -436,16 +436,14 @@ static void what_options_refuse(void **state)
 	expect(vault, false, "f:6: TriggerAuthentication shop/x: warning: spec.azureKeyVault.podIdentity: " OWN);
 	expect(operator, false,
 		"f:7: ScaledObject shop/a: warning: spec.triggers[0]: this asks for kscaled's own AWS identity, which "
-		"triggers may use by a ClusterTriggerAuthentication, or, where kscaled runs with cloud-identity all, "
-		"by any; "
-		"give awsAccessKeyID and awsSecretAccessKey by a TriggerAuthentication instead\n");
+		"needs a ClusterTriggerAuthentication or option cloud-identity all; give awsAccessKeyID and "
+		"awsSecretAccessKey by a TriggerAuthentication instead\n");
 	expect(by_cluster, false, "");
 	expect(elsewhere, false,
 		"f:14: ScaledObject shop/a: warning: spec.triggers[0].metadata.serverAddress: parameter "
-		"\"serverAddress\": "
-		"podIdentity azure-workload: prom.shop is none of Microsoft's hosts for that, and kscaled shows its "
-		"own Azure "
-		"token to no other; whoever runs kscaled may name it by --azure-trusted-hosts\n");
+		"\"serverAddress\": podIdentity azure-workload: prom.shop is not one of Microsoft's hosts for this "
+		"service, and kscaled shows its own Azure token to no other; an administrator can allow it with "
+		"--azure-trusted-hosts\n");
 	rules.azure_trusted = "*";
 	expect(elsewhere, false, "");
 	expect(CLUSTER_AUTH("c", "  filePath: a\n"), false,
@@ -469,8 +467,7 @@ static void what_options_refuse(void **state)
 	rules.cloud = AUTH_CLOUD_NONE;
 	expect(CLUSTER_AUTH("c", "  podIdentity: {provider: aws}\n"), false,
 		"f:5: ClusterTriggerAuthentication c: spec.podIdentity: asks for kscaled's own identity at the cloud, "
-		"which its "
-		"option cloud-identity (none) denies: give credentials instead\n");
+		"which option cloud-identity none denies: give credentials instead\n");
 	rules = (struct offline_rules){ .cluster_namespace = "kscaled", .cloud = AUTH_CLOUD_CLUSTER };
 }
 

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_NET_IDENTITY_EXCHANGE_H
 #define TESTS_UNIT_NET_IDENTITY_EXCHANGE_H
 
-/* One exchange of an identity, step by step, with an environment and files that are given. */
+/* Runs an identity's exchange step by step, with a given environment and files. */
 
 #include <string.h>
 

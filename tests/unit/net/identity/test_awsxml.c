@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts out of XML: of several the first; what AWS never sends is refused. */
+/* Texts from XML: the first of several counts; what AWS never sends is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

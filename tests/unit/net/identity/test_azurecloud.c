@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Azure's clouds by KEDA's names, and which hosts are theirs. */
+/* Azure's clouds by KEDA's names, and their hosts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static void suffixes(void **state)
 		{ "Private", NULL, AZURECLOUD_QUEUE, NULL, "s must be provided for Private cloud type" },
 		{ "Private", "", AZURECLOUD_QUEUE, NULL, "s must be provided for Private cloud type" },
 		{ "Cloud", "x", AZURECLOUD_QUEUE, NULL,
-			"parameter \"cloud\": invalid cloud environment Cloud: there are AzurePublicCloud, "
+			"parameter \"cloud\": invalid cloud environment Cloud: valid are AzurePublicCloud, "
 			"AzureUSGovernmentCloud, AzureChinaCloud, AzureGermanCloud and Private" },
 	};
 
@@ -51,7 +51,7 @@ static void suffixes(void **state)
 	}
 }
 
-static void labels_of_hosts(void **state)
+static void host_labels(void **state)
 {
 	static const char *const good[] = { "a", "shop2", "shop-sb", "ABC" },
 				 *const bad[] = { "", "-a", "a.b", "a/b", "a@b", "a b", "a:1", "\xC3\xA4",
@@ -64,7 +64,7 @@ static void labels_of_hosts(void **state)
 		assert_false(azurecloud_is_label(bad[i]));
 }
 
-static void hosts_of_microsoft(void **state)
+static void microsoft_hosts(void **state)
 {
 	static const struct {
 		const char *host;
@@ -110,8 +110,7 @@ static void hosts_of_microsoft(void **state)
 			fail_msg("%s", rows[i].host);
 }
 
-/* Where the tokens for a vault come from. */
-static void authorities_of_vaults(void **state)
+static void vault_authorities(void **state)
 {
 	static const struct {
 		const char *host, *vaults, *authority;
@@ -128,14 +127,14 @@ static void authorities_of_vaults(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
-		assert_string_equal(azurecloud_vaults(rows[i].host), rows[i].vaults);
+		assert_string_equal(azurecloud_vault_suffix(rows[i].host), rows[i].vaults);
 		assert_string_equal(azurecloud_authority(rows[i].vaults), rows[i].authority);
 	}
 	assert_null(azurecloud_authority("vault.microsoftazure.de"));
 	assert_null(azurecloud_authority("https://vault.private.test"));
 }
 
-static void scopes_of_postgres(void **state)
+static void postgres_scopes(void **state)
 {
 	static const char *const rows[][2] = {
 		{ "a.postgres.database.azure.com", "https://ossrdbms-aad.database.windows.net/.default" },
@@ -153,10 +152,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(suffixes),
-		cmocka_unit_test(labels_of_hosts),
-		cmocka_unit_test(hosts_of_microsoft),
-		cmocka_unit_test(authorities_of_vaults),
-		cmocka_unit_test(scopes_of_postgres),
+		cmocka_unit_test(host_labels),
+		cmocka_unit_test(microsoft_hosts),
+		cmocka_unit_test(vault_authorities),
+		cmocka_unit_test(postgres_scopes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

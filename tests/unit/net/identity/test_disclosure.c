@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* To whom kscaled shows its own identities. */
+/* Which servers may see kscaled's own tokens. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,8 +17,10 @@
 #define QUEUE   DISCLOSURE_AZURE, AZURECLOUD_QUEUE, NULL
 #define OTHER   DISCLOSURE_AZURE, AZURECLOUD_NONE, NULL
 #define BROKER  "b-1.shop.x1y2z3.c2.kafka.eu-west-1.amazonaws.com"
-#define NO_HOST "no host's name"
-#define NO_MSK  "is none of Amazon MSK's hosts for that in eu-west-1, and kscaled shows its own AWS token to no other"
+#define NO_HOST "not a host name"
+#define NO_MSK                                                                                                         \
+	"is not one of Amazon MSK's hosts for this service in eu-west-1, and kscaled shows its own AWS token to no "   \
+	"other"
 
 static void hosts(void **state)
 {
@@ -26,20 +28,20 @@ static void hosts(void **state)
 		enum disclosure_cloud cloud;
 		enum azurecloud_service service;
 		const char *region, *host, *trusted;
-		const char *why; /* NULL: it is shown */
+		const char *why; /* NULL: shown */
 	} rows[] = {
 		{ MSK, BROKER, NULL, NULL },
 		{ MSK, BROKER ":9098", NULL, NULL },
 		{ MSK, "B-1-public.shop.x.c2.KAFKA.eu-west-1.amazonaws.com:9198", NULL, NULL },
 		{ MSK, "boot-x1y2z3.c1.kafka-serverless.eu-west-1.amazonaws.com", NULL, NULL },
 		{ CHINA, "b-1.shop.x.c2.kafka.cn-north-1.amazonaws.com.cn", NULL, NULL },
-		{ CHINA, "b-1.shop.x.c2.kafka.cn-north-1.amazonaws.com", NULL, "is none of Amazon MSK's hosts" },
+		{ CHINA, "b-1.shop.x.c2.kafka.cn-north-1.amazonaws.com", NULL, "is not one of Amazon MSK's hosts" },
 		{ MSK, "b-1.shop.x.c2.kafka.eu-west-2.amazonaws.com", NULL, NO_MSK },
 		{ MSK, "kafka.eu-west-1.amazonaws.com", NULL, NO_MSK },
 		{ MSK, BROKER ".evil.example", NULL, NO_MSK },
 		{ MSK, "evilkafka.eu-west-1.amazonaws.com", NULL, NO_MSK },
-		{ MSK, "shop.elb.eu-west-1.amazonaws.com", NULL, NO_MSK }, /* whose it is, a tenant says */
-		{ MSK, "evil.example", NULL, NO_MSK "; whoever runs kscaled may name it by --aws-trusted-hosts" },
+		{ MSK, "shop.elb.eu-west-1.amazonaws.com", NULL, NO_MSK }, /* a tenant chooses this host's name */
+		{ MSK, "evil.example", NULL, NO_MSK "; an administrator can allow it with --aws-trusted-hosts" },
 		{ MSK, "10.0.0.1", NULL, NO_MSK },
 		{ MSK, "::1", NULL, NO_HOST },
 		{ MSK, "evil.example/" BROKER, NULL, NO_HOST },
@@ -51,7 +53,7 @@ static void hosts(void **state)
 		{ GOOGLE, "secretmanager.googleapis.com", NULL, NULL },
 		{ GOOGLE, "monitoring.europe-west3.rep.googleapis.com", NULL, NULL },
 		{ GOOGLE, "monitoring.googleapis.com:8443", NULL,
-			"none of Google's hosts for that, and kscaled shows" },
+			"not one of Google's hosts for this service, and kscaled shows" },
 		{ GOOGLE, "monitoring.googleapis.com.evil.example", NULL, "none of Google's hosts" },
 		{ GOOGLE, "xmonitoring.googleapis.com", NULL, "none of Google's hosts" },
 		{ GOOGLE, "monitoring.a.b.rep.googleapis.com", NULL, "none of Google's hosts" },
@@ -61,10 +63,10 @@ static void hosts(void **state)
 		{ GOOGLE, "monitoring.googleapis.com@evil.example", NULL, NO_HOST },
 		{ GOOGLE, "", NULL, NO_HOST },
 		{ QUEUE, "shop.queue.core.windows.net", NULL, NULL },
-		{ QUEUE, "shop.servicebus.windows.net", NULL, "is none of Microsoft's hosts for that, and" },
+		{ QUEUE, "shop.servicebus.windows.net", NULL, "is not one of Microsoft's hosts for this service, and" },
 		{ QUEUE, "shop.queue.core.local:8443", "a, CORE.local", NULL },
-		{ QUEUE, "evil.example", "core.local", "may name it by --azure-trusted-hosts" },
-		{ OTHER, "shop.queue.core.windows.net", NULL, "is none of Microsoft's hosts, and kscaled shows" },
+		{ QUEUE, "evil.example", "core.local", "can allow it with --azure-trusted-hosts" },
+		{ OTHER, "shop.queue.core.windows.net", NULL, "is not one of Microsoft's hosts, and kscaled shows" },
 	};
 
 	(void)state;
@@ -76,13 +78,13 @@ static void hosts(void **state)
 			.trusted = rows[i].trusted };
 		struct err err = { 0 };
 
-		if (!disclosure_judge(&d, &err) != !rows[i].why || !strstr(err.msg, rows[i].why ? rows[i].why : ""))
+		if (!disclosure_check(&d, &err) != !rows[i].why || !strstr(err.msg, rows[i].why ? rows[i].why : ""))
 			fail_msg("%s: %s", rows[i].host, err.msg);
 	}
 }
 
-/* Whoever answers instead of the host that is named is not to be taken for it. */
-static void how_they_are_verified(void **state)
+/* A server that only claims to be the host must not get the token. */
+static void verification_by_the_system_roots(void **state)
 {
 	static const enum disclosure_cloud clouds[] = { DISCLOSURE_AZURE, DISCLOSURE_GOOGLE, DISCLOSURE_MSK };
 
@@ -94,18 +96,18 @@ static void how_they_are_verified(void **state)
 			.trusted = "*" };
 		struct err err = { 0 };
 
-		assert_int_equal(disclosure_judge(&d, &err), 0);
+		assert_int_equal(disclosure_check(&d, &err), 0);
 		d.insecure = true;
-		assert_int_equal(disclosure_judge(&d, &err), -1);
+		assert_int_equal(disclosure_check(&d, &err), -1);
 		assert_non_null(strstr(err.msg, "parameter \"unsafeSsl\" does not go together with kscaled's own "));
 		d.insecure = false;
 		d.own_ca = true;
-		assert_int_equal(disclosure_judge(&d, &err), -1);
+		assert_int_equal(disclosure_check(&d, &err), -1);
 		assert_non_null(strstr(err.msg, "parameter \"ca\" does not go together with kscaled's own "));
 		d.own_ca = false;
 		d.clear = true;
-		assert_int_equal(disclosure_judge(&d, &err), -1);
-		assert_non_null(strstr(err.msg, " by TLS alone"));
+		assert_int_equal(disclosure_check(&d, &err), -1);
+		assert_non_null(strstr(err.msg, " only over TLS"));
 	}
 }
 
@@ -113,7 +115,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hosts),
-		cmocka_unit_test(how_they_are_verified),
+		cmocka_unit_test(verification_by_the_system_roots),
 	};
 
 	return cmocka_run_group_tests_name("net/identity/disclosure", tests, NULL, NULL);

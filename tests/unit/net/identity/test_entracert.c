@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Assertions are verified as Entra ID would: by the certificate that the header names. */
+/* Verifies assertions as Entra ID does: with the certificate that the header names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -57,8 +57,8 @@ static bool verifies(const char *cert_pem, const char *token)
 	return good;
 }
 
-/* As the certificate's fingerprint is told by others. */
-static char *known_by(const char *cert_pem)
+/* The certificate's SHA-256 fingerprint, computed by OpenSSL. */
+static char *thumbprint_of(const char *cert_pem)
 {
 	BIO *bio = BIO_new_mem_buf(cert_pem, -1);
 	X509 *cert = PEM_read_bio_X509(bio, NULL, NULL, NULL);
@@ -72,9 +72,9 @@ static char *known_by(const char *cert_pem)
 	return base64_encode_url(sum, sizeof(sum));
 }
 
-static void what_is_signed(void **state)
+static void assertion_is_signed(void **state)
 {
-	MEM_AUTO char *cert = fakekey_certificate(fakekey_pem()), *thumbprint = known_by(cert);
+	MEM_AUTO char *cert = fakekey_certificate(fakekey_pem()), *thumbprint = thumbprint_of(cert);
 	MEM_AUTO char *before = mem_printf("%s%s", fakekey_pem(), cert),
 		      *behind = mem_printf("%s%s", cert, fakekey_pem());
 	char last[37] = "";
@@ -113,7 +113,7 @@ static void what_is_signed(void **state)
 	}
 }
 
-static void a_key_with_a_password(void **state)
+static void encrypted_key(void **state)
 {
 	EVP_PKEY *key = EVP_RSA_gen(2048);
 	MEM_AUTO char *plain = fakekey_pem_of(key, NULL), *cert = fakekey_certificate(plain);
@@ -131,7 +131,7 @@ static void a_key_with_a_password(void **state)
 	EVP_PKEY_free(key);
 }
 
-static void what_is_none(void **state)
+static void invalid_input(void **state)
 {
 	EVP_PKEY *elliptic = EVP_EC_gen("P-256");
 	MEM_AUTO char *ec_key = fakekey_pem_of(elliptic, NULL), *ec = fakekey_certificate(ec_key);
@@ -160,9 +160,9 @@ static void what_is_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_signed),
-		cmocka_unit_test(a_key_with_a_password),
-		cmocka_unit_test(what_is_none),
+		cmocka_unit_test(assertion_is_signed),
+		cmocka_unit_test(encrypted_key),
+		cmocka_unit_test(invalid_input),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

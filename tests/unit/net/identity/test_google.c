@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Google's identities. What is signed is compared with what the key signs: the same each time, and
- * test_jwt verifies it by the public half.
+ * Google's identities. Signatures are compared with the key's own, as RS256 is deterministic;
+ * test_jwt verifies them with the public key.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@
 #define TOKEN     "{\"access_token\":\"ya29.t\",\"expires_in\":3599,\"token_type\":\"Bearer\"}"
 #define FILE_ENV  "GOOGLE_APPLICATION_CREDENTIALS"
 
-/* The form that a key asks with, at NOW_MS. */
+/* The form of a key's token request at NOW_MS. */
 static char *form_of(const char *token_url, const char *scope)
 {
 	json_t *header = json_pack("{ss}", "kid", "k-1"),
@@ -40,7 +40,7 @@ static char *form_of(const char *token_url, const char *scope)
 
 /* ---- A service account's key ---- */
 
-static void a_key_is_exchanged(void **state)
+static void key_exchange(void **state)
 {
 	MEM_AUTO char *text = fakekey_google("http://127.0.0.1:9/token", "my-project"),
 		      *form = form_of("http://127.0.0.1:9/token", SCOPE);
@@ -59,7 +59,7 @@ static void a_key_is_exchanged(void **state)
 	assert_string_equal(r.request.content_type, "application/x-www-form-urlencoded");
 	assert_string_equal(r.request.body, form);
 	assert_int_equal(r.request.headers.count, 0);
-	/* whoever wrote the key named the server */
+	/* the key's author chose the server */
 	assert_false(r.request.own);
 	assert_int_equal(answered(&r, 400,
 				 "{\"error\":\"invalid_grant\",\"error_description\":\"Invalid JWT Signature.\"}"),
@@ -76,8 +76,8 @@ static void a_key_is_exchanged(void **state)
 	run_done(&r, i);
 }
 
-/* What a key need not say. */
-static void a_key_of_few_words(void **state)
+/* A key without its optional fields. */
+static void minimal_key(void **state)
 {
 	json_t *key = json_pack("{ss ss ss}", "type", "service_account", "private_key", fakekey_pem(), "client_email",
 		"robot@example.com");
@@ -96,8 +96,8 @@ static void a_key_of_few_words(void **state)
 	run_done(&r, i);
 }
 
-/* A field is set to another text; "": taken away. */
-static void keys_that_are_none(void **state)
+/* One field is replaced; "": removed. */
+static void invalid_keys(void **state)
 {
 	static const struct {
 		const char *field, *value, *error;
@@ -145,7 +145,7 @@ static void keys_that_are_none(void **state)
 	assert_null(googlekey_new("", SCOPE, &err));
 }
 
-static void who_is_the_same(void **state)
+static void equal_identities(void **state)
 {
 	MEM_AUTO char *one = fakekey_google(TOKEN_URL, "p"), *project = fakekey_google(TOKEN_URL, "q"),
 		      *place = fakekey_google("https://other/token", "p");
@@ -169,7 +169,7 @@ static void who_is_the_same(void **state)
 
 /* ---- kscaled's own ---- */
 
-static void own_key_by_a_file(void **state)
+static void own_key_file(void **state)
 {
 	MEM_AUTO char *text = fakekey_google(TOKEN_URL, "my-project"), *form = form_of(TOKEN_URL, SCOPE);
 	struct identity *i = googleown_new(SCOPE);
@@ -185,7 +185,7 @@ static void own_key_by_a_file(void **state)
 	assert_int_equal(next(&r), EXCHANGE_FAILED);
 	assert_string_equal(r.err.msg,
 		"the file that " FILE_ENV " names: the key's type is gdch_service_account, which is not supported: "
-		"service_account, authorized_user and external_account are read");
+		"service_account, authorized_user and external_account are supported");
 	r.place.file = text;
 	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url, TOKEN_URL);
@@ -208,7 +208,7 @@ static void own_key_by_a_file(void **state)
 	run_done(&r, i);
 }
 
-static void own_key_of_a_user(void **state)
+static void own_user_key(void **state)
 {
 	struct identity *i = googleown_new(SCOPE);
 	struct run r;
@@ -230,7 +230,7 @@ static void own_key_of_a_user(void **state)
 	run_done(&r, i);
 }
 
-static void own_account_of_the_machine(void **state)
+static void own_metadata_server(void **state)
 {
 	struct identity *i = googleown_new(SCOPE);
 	struct run r;
@@ -271,8 +271,8 @@ static void own_account_of_the_machine(void **state)
 	run_done(&r, i);
 }
 
-/* It becomes part of an address and of a query. */
-static void a_project_that_is_none(void **state)
+/* The project becomes part of URLs and queries. */
+static void invalid_project(void **state)
 {
 	struct identity *i = googleown_new(SCOPE);
 	struct run r;
@@ -280,11 +280,11 @@ static void a_project_that_is_none(void **state)
 	(void)state;
 	run_init(&r, i, ENV("CLOUDSDK_CORE_PROJECT", "p' || x", FILE_ENV, "/k"));
 	assert_int_equal(next(&r), EXCHANGE_FAILED);
-	assert_string_equal(r.err.msg, "CLOUDSDK_CORE_PROJECT is no name of a project");
+	assert_string_equal(r.err.msg, "CLOUDSDK_CORE_PROJECT is not a project id");
 	run_done(&r, i);
 }
 
-static void a_machine_without_a_project(void **state)
+static void metadata_without_project(void **state)
 {
 	struct identity *i = googleown_new(SCOPE);
 	struct run r;
@@ -300,19 +300,19 @@ static void a_machine_without_a_project(void **state)
 	run_done(&r, i);
 }
 
-static void a_machine_that_says_nonsense(void **state)
+static void metadata_nonsense(void **state)
 {
 	static const struct {
 		int step, status;
 		const char *body, *error;
 	} rows[] = {
 		{ 0, 403, "", "the machine's metadata server: no project: HTTP status 403" },
-		{ 0, 200, "", "what it says is no name of a project" },
-		{ 0, 200, "a' || 'b", "what it says is no name of a project" },
-		{ 0, 200, "a/b", "what it says is no name of a project" },
+		{ 0, 200, "", "the answer is not a project id" },
+		{ 0, 200, "a' || 'b", "the answer is not a project id" },
+		{ 0, 200, "a/b", "the answer is not a project id" },
 		{ 1, 404, "", "the machine's metadata server: no token: HTTP status 404" },
 		{ 1, 200, "<html>", "the answer is not a JSON object" },
-		{ 1, 200, "{\"access_token\":\"a b\"}", "no access_token that can be sent" },
+		{ 1, 200, "{\"access_token\":\"a b\"}", "no valid access_token" },
 	};
 
 	(void)state;
@@ -335,20 +335,19 @@ static void a_machine_that_says_nonsense(void **state)
 	}
 }
 
-/* Whoever has our token is us. */
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_key_is_exchanged),
-		cmocka_unit_test(a_key_of_few_words),
-		cmocka_unit_test(keys_that_are_none),
-		cmocka_unit_test(who_is_the_same),
-		cmocka_unit_test(own_key_by_a_file),
-		cmocka_unit_test(own_key_of_a_user),
-		cmocka_unit_test(own_account_of_the_machine),
-		cmocka_unit_test(a_project_that_is_none),
-		cmocka_unit_test(a_machine_without_a_project),
-		cmocka_unit_test(a_machine_that_says_nonsense),
+		cmocka_unit_test(key_exchange),
+		cmocka_unit_test(minimal_key),
+		cmocka_unit_test(invalid_keys),
+		cmocka_unit_test(equal_identities),
+		cmocka_unit_test(own_key_file),
+		cmocka_unit_test(own_user_key),
+		cmocka_unit_test(own_metadata_server),
+		cmocka_unit_test(invalid_project),
+		cmocka_unit_test(metadata_without_project),
+		cmocka_unit_test(metadata_nonsense),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

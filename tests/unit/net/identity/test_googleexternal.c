@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workload identity federation: kscaled's own Google identity by a token of another place. */
+/* Workload identity federation: kscaled's own Google identity with an external token. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static void end(struct run *r)
 	run_done(r, (struct identity *)(uintptr_t)r->x.identity);
 }
 
-static void by_a_file(void **state)
+static void token_from_a_file(void **state)
 {
 	struct run r;
 
@@ -70,8 +70,8 @@ static void by_a_file(void **state)
 	end(&r);
 }
 
-/* Google's token is one for all of the cloud; the account's is for what is asked. */
-static void by_a_file_as_an_account(void **state)
+/* Google's token has the scope cloud-platform, the account's the scope that was asked for. */
+static void impersonated_account(void **state)
 {
 	struct run r;
 
@@ -93,7 +93,7 @@ static void by_a_file_as_an_account(void **state)
 	assert_int_equal(answered(&r, 200, "{\"accessToken\":\"a b\"}"), EXCHANGE_FAILED);
 	assert_int_equal(answered(&r, 200, "{\"accessToken\":\"a\",\"expireTime\":\"2015-08-30T12:35:59Z\"}"),
 		EXCHANGE_FAILED);
-	assert_non_null(strstr(r.err.msg, "it ended already"));
+	assert_non_null(strstr(r.err.msg, "it has expired already"));
 	assert_int_equal(answered(&r, 200, "{\"accessToken\":\"ya29.a\",\"expireTime\":\"2015-08-30T13:36:00Z\"}"),
 		EXCHANGE_DONE);
 	assert_string_equal(r.got.token, "ya29.a");
@@ -102,7 +102,7 @@ static void by_a_file_as_an_account(void **state)
 	end(&r);
 }
 
-static void by_a_url(void **state)
+static void token_from_a_url(void **state)
 {
 	struct run r;
 
@@ -120,7 +120,7 @@ static void by_a_url(void **state)
 	assert_string_equal(r.err.msg, "the url of its credential_source: no token: HTTP status 404");
 	assert_int_equal(answered(&r, 200, "{\"id\":7}"), EXCHANGE_FAILED);
 	assert_string_equal(r.err.msg,
-		"the url of its credential_source: no token in the member of its JSON that is named");
+		"the url of its credential_source: no token in the JSON member that subject_token_field_name names");
 	assert_int_equal(answered(&r, 200, "my.j.wt"), EXCHANGE_FAILED);
 	assert_int_equal(answered(&r, 200, "{\"id\":\"my.j.wt\"}"), EXCHANGE_NEXT);
 	assert_int_equal(next(&r), EXCHANGE_SEND);
@@ -131,8 +131,8 @@ static void by_a_url(void **state)
 	end(&r);
 }
 
-/* The file is another one when it is read again. */
-static void what_changes_meanwhile(void **state)
+/* The file differs when it is read again. */
+static void file_changes_during_the_exchange(void **state)
 {
 	struct run r;
 
@@ -142,7 +142,7 @@ static void what_changes_meanwhile(void **state)
 	assert_int_equal(answered(&r, 200, TOKEN), EXCHANGE_NEXT);
 	r.place.file = FEDERATED(BY_FILE);
 	assert_int_equal(next(&r), EXCHANGE_FAILED);
-	assert_string_equal(r.err.msg, "the file that " FILE_ENV " names: it changed meanwhile");
+	assert_string_equal(r.err.msg, "the file that " FILE_ENV " names: it has changed since the exchange began");
 	r.place.file = "{}";
 	assert_int_equal(next(&r), EXCHANGE_FAILED);
 	assert_int_equal(answered(&r, 200, "{}"), EXCHANGE_FAILED);
@@ -150,7 +150,7 @@ static void what_changes_meanwhile(void **state)
 	end(&r);
 }
 
-static void files_that_are_none(void **state)
+static void invalid_files(void **state)
 {
 	static const struct {
 		const char *config, *token, *error;
@@ -158,7 +158,7 @@ static void files_that_are_none(void **state)
 		{ "{\"type\":\"external_account\"}", "t", "it has no audience" },
 		{ "{\"type\":\"external_account\",\"audience\":\"a\"}", "t", "it has no subject_token_type" },
 		{ FEDERATED("\"x\":1"), "t", "its credential_source has neither a file nor a url" },
-		{ FEDERATED("\"credential_source\":{\"file\":\"token\"}"), "t", "is no whole path" },
+		{ FEDERATED("\"credential_source\":{\"file\":\"token\"}"), "t", "is not an absolute path" },
 		{ FEDERATED("\"credential_source\":{\"file\":\"/nowhere\"}"), "t",
 			"the file of its credential_source: there is no such file" },
 		{ FEDERATED(BY_FILE), "two words", "the file of its credential_source: no token" },
@@ -173,7 +173,8 @@ static void files_that_are_none(void **state)
 		{ FEDERATED("\"credential_source\":{\"url\":\"http://x/\",\"headers\":{\"a b\":\"c\"}}"), "t",
 			"a header of its credential_source is invalid: it needs a name, and a value of one line" },
 		{ FEDERATED("\"credential_source\":{\"environment_id\":\"aws1\"}"), "t", "AWS's environment" },
-		{ FEDERATED("\"credential_source\":{\"executable\":{\"command\":\"/x\"}}"), "t", "kscaled runs none" },
+		{ FEDERATED("\"credential_source\":{\"executable\":{\"command\":\"/x\"}}"), "t",
+			"which kscaled does not run" },
 		{ FEDERATED("\"credential_source\":{\"certificate\":{}}"), "t", "is a certificate" },
 		{ FEDERATED(BY_FILE ",\"workforce_pool_user_project\":\"s3cret\""), "t",
 			"workforce_pool_user_project" },
@@ -204,7 +205,7 @@ static void files_that_are_none(void **state)
 	}
 }
 
-static void which_file_is_named(void **state)
+static void token_file_for_the_sandbox(void **state)
 {
 	char *file = googleexternal_file(FEDERATED(BY_FILE));
 
@@ -221,12 +222,12 @@ static void which_file_is_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_a_file),
-		cmocka_unit_test(by_a_file_as_an_account),
-		cmocka_unit_test(by_a_url),
-		cmocka_unit_test(what_changes_meanwhile),
-		cmocka_unit_test(files_that_are_none),
-		cmocka_unit_test(which_file_is_named),
+		cmocka_unit_test(token_from_a_file),
+		cmocka_unit_test(impersonated_account),
+		cmocka_unit_test(token_from_a_url),
+		cmocka_unit_test(file_changes_during_the_exchange),
+		cmocka_unit_test(invalid_files),
+		cmocka_unit_test(token_file_for_the_sandbox),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The exchanges of all kinds: an environment, files and answers are given, and what is sent, and
- * what comes out, is looked at.
+ * The exchanges of all kinds, with given environments, files and responses; checks the requests and
+ * the credentials.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 #include "exchange.h"
 #include "net/identity/awskeys.h"
 #include "net/identity/awsown.h"
-#include "net/identity/awsplace.h"
+#include "net/identity/awsregion.h"
 #include "net/identity/awsrole.h"
 #include "net/identity/awssts.h"
 #include "net/identity/entra.h"
@@ -45,7 +45,7 @@ static void expect_keys(const struct run *r)
 
 /* ---- OAuth ---- */
 
-static void oauth_by_header_then_in_the_form(void **state)
+static void oauth_basic_then_form(void **state)
 {
 	const struct oauthclient_config config = { .token_url = "https://t/token",
 		.client_id = "me:1",
@@ -70,7 +70,7 @@ static void oauth_by_header_then_in_the_form(void **state)
 	assert_int_equal(answered(&r, 200, "{\"access_token\":\"t\",\"expires_in\":60}"), EXCHANGE_DONE);
 	assert_string_equal(r.got.token, "t");
 	assert_int_equal(r.got.life_ms, 60000);
-	/* the next exchange begins with what worked */
+	/* the next exchange starts with what worked */
 	identity_exchange_done(&r.x);
 	r.x = (struct identity_exchange){ .identity = i,
 		.environment = &r.environment,
@@ -86,7 +86,7 @@ static void oauth_by_header_then_in_the_form(void **state)
 	run_done(&r, i);
 }
 
-static void oauth_that_is_no_client(void **state)
+static void oauth_invalid_config(void **state)
 {
 	struct oauthclient_config config = { .token_url = "ftp://t/" };
 	struct err err = { 0 };
@@ -101,7 +101,7 @@ static void oauth_that_is_no_client(void **state)
 
 /* ---- AWS ---- */
 
-static void keys_that_are_given(void **state)
+static void fixed_keys(void **state)
 {
 	struct identity *i = awskeys_new("AK", "se/cret", "to+ken", NULL);
 	struct err err = { 0 };
@@ -124,7 +124,7 @@ static void keys_that_are_given(void **state)
 	assert_non_null(strstr(err.msg, "the AWS secret access key holds"));
 }
 
-static void own_keys_of_the_environment(void **state)
+static void own_environment_keys(void **state)
 {
 	struct identity *i = awsown_new("eu-west-1");
 	struct run r;
@@ -139,7 +139,7 @@ static void own_keys_of_the_environment(void **state)
 	run_done(&r, i);
 }
 
-static void own_role_by_a_token_file(void **state)
+static void own_web_identity(void **state)
 {
 	struct identity *i = awsown_new("eu-west-1");
 	struct run r;
@@ -162,7 +162,7 @@ static void own_role_by_a_token_file(void **state)
 	run_done(&r, i);
 }
 
-static void own_identity_of_a_pod(void **state)
+static void own_container_credentials(void **state)
 {
 	struct identity *i = awsown_new("eu-west-1");
 	struct run r;
@@ -193,7 +193,7 @@ static void own_identity_of_a_pod(void **state)
 	run_done(&r, i);
 }
 
-static void own_identity_of_the_machine(void **state)
+static void own_metadata_server(void **state)
 {
 	struct identity *i = awsown_new("eu-west-1");
 	struct run r;
@@ -226,20 +226,20 @@ static void own_identity_of_the_machine(void **state)
 	run_done(&r, i);
 }
 
-static void a_machine_that_says_nonsense(void **state)
+static void metadata_nonsense(void **state)
 {
 	static const struct {
 		int step, status;
 		const char *body, *error;
 	} rows[] = {
 		{ 0, 403, "", "the machine's metadata server: no keys: HTTP status 403" },
-		{ 0, 200, "", "what it says is no token" },
-		{ 0, 200, "a b", "what it says is no token" },
+		{ 0, 200, "", "the answer is not a token" },
+		{ 0, 200, "a b", "the answer is not a token" },
 		{ 1, 404, "", "the machine has no role: HTTP status 404" },
 		{ 1, 200, "../x", "is no name of a role" },
-		{ 2, 200, "{\"Code\":\"Failed\"}", "the answer has no keys that can be used" },
+		{ 2, 200, "{\"Code\":\"Failed\"}", "the answer has no usable keys" },
 		{ 2, 200, "{\"AccessKeyId\":\"a\",\"SecretAccessKey\":\"s\",\"Expiration\":\"2015-08-30T12:35:00Z\"}",
-			"are over already" },
+			"have expired already" },
 	};
 
 	(void)state;
@@ -263,7 +263,7 @@ static void a_machine_that_says_nonsense(void **state)
 	}
 }
 
-static void a_role_by_own_keys(void **state)
+static void role_by_own_keys(void **state)
 {
 	char key_id[] = "AKIDEXAMPLE", secret[] = "s", token[] = "own-token";
 	const struct credential own = { .key_id = key_id, .secret = secret, .session_token = token };
@@ -300,7 +300,7 @@ static void a_role_by_own_keys(void **state)
 	run_done(&r, i);
 }
 
-static void a_role_by_token_then_by_own_keys(void **state)
+static void role_by_token_then_own_keys(void **state)
 {
 	char key_id[] = "AK", secret[] = "s";
 	const struct credential own = { .key_id = key_id, .secret = secret };
@@ -329,7 +329,7 @@ static void a_role_by_token_then_by_own_keys(void **state)
 		"InvalidIdentityToken)");
 	run_done(&r, i);
 
-	/* who has too many requests is not asked in the other way, too */
+	/* a throttled server gets no second request */
 	i = awsrole_new("us-east-1", "arn:r", NULL, true);
 	run_init(&r, i, ENV("AWS_WEB_IDENTITY_TOKEN_FILE", "/t"));
 	r.place.file_name = "/t";
@@ -341,7 +341,7 @@ static void a_role_by_token_then_by_own_keys(void **state)
 	assert_int_equal(r.err.retry_after_ms, 5000);
 	run_done(&r, i);
 
-	/* without a token file there is one way */
+	/* without a token file AssumeRole comes first */
 	i = awsrole_new("us-east-1", "arn:r", NULL, true);
 	run_init(&r, i, NULL);
 	assert_int_equal(next(&r), EXCHANGE_WAIT);
@@ -352,7 +352,7 @@ static void a_role_by_token_then_by_own_keys(void **state)
 
 #define SCOPE "https://storage.azure.com/.default"
 
-static void entra_by_a_secret(void **state)
+static void entra_secret(void **state)
 {
 	const struct entra_config config = { .tenant = "t-1",
 		.client_id = "c",
@@ -379,7 +379,7 @@ static void entra_by_a_secret(void **state)
 	run_done(&r, i);
 }
 
-static void entra_by_the_token_beside_us(void **state)
+static void entra_federated_token(void **state)
 {
 	struct entra_config config = { .scope = SCOPE };
 	struct identity *i = entra_own_new(&config, NULL);
@@ -414,8 +414,8 @@ static void entra_by_the_token_beside_us(void **state)
 	run_done(&r, i);
 }
 
-/* Where no workload identity is: by a secret, else by a certificate, and the token comes last. */
-static void entra_outside_of_azure(void **state)
+/* Without workload identity: a secret, else a certificate; the token file comes last. */
+static void entra_secret_or_certificate(void **state)
 {
 	static const char *const by_certificate[] = { "AZURE_CLIENT_ID", "c", "AZURE_TENANT_ID", "t",
 		"AZURE_CLIENT_CERTIFICATE_PATH", "/c", "AZURE_FEDERATED_TOKEN_FILE", "/t", NULL };
@@ -450,8 +450,8 @@ static void entra_outside_of_azure(void **state)
 	run_done(&r, i);
 }
 
-/* Whoever has our token is us. */
-static void entra_tells_nobody_else(void **state)
+/* kscaled's own proofs go to Microsoft's servers only. */
+static void entra_own_authorities(void **state)
 {
 	static const char *const wrong[] = { "http://login.microsoftonline.com",
 		"https://login.microsoftonline.com:8443", "https://evil.example",
@@ -469,16 +469,16 @@ static void entra_tells_nobody_else(void **state)
 			fail_msg("%s was accepted", wrong[i]);
 		assert_non_null(strstr(err.msg, "the authority host"));
 	}
-	/* Who has no secret is not kscaled for that. */
+	/* An empty secret does not mean kscaled's own identity. */
 	config.authority = NULL;
 	assert_null(entra_app_new(&config, NULL, &err));
 	assert_string_equal(err.msg, "the client secret is empty");
 	assert_null(entra_app_new(&config, "", &err));
 }
 
-/* ---- Who is who ---- */
+/* ---- Equality ---- */
 
-static void who_is_the_same(void **state)
+static void equal_identities(void **state)
 {
 	struct identity *list[] = { awskeys_new("a", "b", NULL, NULL), awskeys_new("a", "b", "c", NULL),
 		awskeys_new("ab", "c", NULL, NULL), awsown_new("eu-west-1"), awsown_new("eu-west-2"),
@@ -496,7 +496,7 @@ static void who_is_the_same(void **state)
 	identity_unref(again);
 }
 
-/* Credentials are sent to a host whose name a region is part of. */
+/* A region becomes part of a host name to which credentials are sent. */
 static void regions(void **state)
 {
 	static const char *const wrong[] = { "", "-a", "a-", "eu.west", "x.evil.com/", "evil.com#", "EU-WEST-1", "a@b",
@@ -509,17 +509,17 @@ static void regions(void **state)
 		{ "us-isob-east-1", "https://sqs.us-isob-east-1.sc2s.sgov.gov" } };
 
 	(void)state;
-	assert_int_equal(awsplace_check_region("ap-southeast-2", NULL), 0);
+	assert_int_equal(awsregion_check("ap-southeast-2", NULL), 0);
 	for (size_t i = 0; i < MEM_COUNT(wrong); i++)
-		assert_int_equal(awsplace_check_region(wrong[i], NULL), -1);
+		assert_int_equal(awsregion_check(wrong[i], NULL), -1);
 	for (size_t i = 0; i < MEM_COUNT(places); i++) {
-		MEM_AUTO char *url = awsplace_url("sqs", places[i][0]);
+		MEM_AUTO char *url = awsregion_url("sqs", places[i][0]);
 
 		assert_string_equal(url, places[i][1]);
 	}
 }
 
-static void what_an_error_says(void **state)
+static void error_texts(void **state)
 {
 	static const struct {
 		const char *body, *words;
@@ -552,20 +552,20 @@ static void what_an_error_says(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
-		MEM_AUTO char *words = awssts_words(rows[i].body, strlen(rows[i].body));
+		MEM_AUTO char *words = awssts_error(rows[i].body, strlen(rows[i].body));
 
 		if (rows[i].words)
 			assert_string_equal(words, rows[i].words);
 		else
 			assert_null(words);
-		assert_int_equal(awssts_is_over(rows[i].body, strlen(rows[i].body)), rows[i].over);
+		assert_int_equal(awssts_is_expired(rows[i].body, strlen(rows[i].body)), rows[i].over);
 		assert_int_equal(awssts_is_throttled(rows[i].body, strlen(rows[i].body)), rows[i].throttled);
 	}
 }
 
 /* ---- A GitHub App ---- */
 
-/* What a part of a token says; the caller owns it. */
+/* The decoded part of a token; the caller owns it. */
 static json_t *part_of(const char *from, size_t len)
 {
 	char *text = mem_zalloc(len + 4), *bytes;
@@ -586,7 +586,7 @@ static json_t *part_of(const char *from, size_t len)
 #define PERMISSIONS "{\"actions\":\"read\"}"
 #define INSTALLED   "{\"token\":\"ghs_16C7e42F292c6912E7710c838347Ae178B4a\",\"expires_at\":\"2015-08-30T13:36:00Z\"}"
 
-static void an_app_of_github(void **state)
+static void github_app(void **state)
 {
 	MEM_AUTO char *key = fakekey_rsa(2048, NULL);
 	const struct githubapp_config config = { .api_url = "https://ghe.test/api/v3",
@@ -631,7 +631,7 @@ static void an_app_of_github(void **state)
 	run_done(&r, i);
 }
 
-static void an_app_that_is_refused(void **state)
+static void github_app_refused(void **state)
 {
 	static const struct {
 		int status;
@@ -644,11 +644,11 @@ static void an_app_that_is_refused(void **state)
 			"no token for the installation: HTTP status 404, Not Found" },
 		{ 422, ERR_INVALID, "{}", "no token for the installation: HTTP status 422" },
 		{ 503, ERR_TEMPORARY, "<html>", "no token for the installation: HTTP status 503" },
-		{ 201, ERR_INVALID, "{}", "no token: the answer has none that can be sent" },
-		{ 201, ERR_INVALID, "[]", "no token: the answer has none that can be sent" },
-		{ 201, ERR_INVALID, "{\"token\":\"a b\"}", "no token: the answer has none that can be sent" },
+		{ 201, ERR_INVALID, "{}", "no token: the answer has no valid token" },
+		{ 201, ERR_INVALID, "[]", "no token: the answer has no valid token" },
+		{ 201, ERR_INVALID, "{\"token\":\"a b\"}", "no token: the answer has no valid token" },
 		{ 201, ERR_INVALID, "{\"token\":\"t\",\"expires_at\":\"2015-08-30T12:36:00Z\"}",
-			"no token: it ended already; do the clocks differ?" },
+			"no token: it has expired already: check this machine's clock" },
 	};
 	MEM_AUTO char *key = fakekey_rsa(2048, NULL);
 	const struct githubapp_config config = { .api_url = "https://ghe.test",
@@ -672,13 +672,13 @@ static void an_app_that_is_refused(void **state)
 	repeated = mem_printf("{\"message\":\"you sent %s\"}", strmap_get(&r.request.headers, "Authorization"));
 	assert_int_equal(answered(&r, 401, repeated), EXCHANGE_FAILED);
 	assert_string_equal(r.err.msg, "no token for the installation: HTTP status 401");
-	/* that it ends is not said: until it is refused */
+	/* without an end: used until refused */
 	assert_int_equal(answered(&r, 201, "{\"token\":\"t\"}"), EXCHANGE_DONE);
 	assert_int_equal(r.got.life_ms, 0);
 	run_done(&r, i);
 }
 
-static void an_app_with_no_key(void **state)
+static void github_app_without_key(void **state)
 {
 	MEM_AUTO char *small = fakekey_rsa(1024, NULL), *public = NULL, *key = fakekey_rsa(2048, &public);
 	const char *const keys[] = { "", "secret-value", small, public };
@@ -698,8 +698,8 @@ static void an_app_with_no_key(void **state)
 	assert_non_null(strstr(err.msg, "CA: "));
 }
 
-/* What STS refuses is refused for good; that it has too much to do is not. */
-static void too_many_roles(void **state)
+/* A refusal by STS is final; throttling is temporary. */
+static void throttled_roles(void **state)
 {
 	static const char busy[] = "<ErrorResponse><Error><Code>Throttling</Code></Error></ErrorResponse>",
 			  denied[] = "<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>";
@@ -725,27 +725,27 @@ static void too_many_roles(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(oauth_by_header_then_in_the_form),
-		cmocka_unit_test(oauth_that_is_no_client),
-		cmocka_unit_test(keys_that_are_given),
-		cmocka_unit_test(own_keys_of_the_environment),
-		cmocka_unit_test(own_role_by_a_token_file),
-		cmocka_unit_test(own_identity_of_a_pod),
-		cmocka_unit_test(own_identity_of_the_machine),
-		cmocka_unit_test(a_machine_that_says_nonsense),
-		cmocka_unit_test(a_role_by_own_keys),
-		cmocka_unit_test(a_role_by_token_then_by_own_keys),
-		cmocka_unit_test(entra_by_a_secret),
-		cmocka_unit_test(entra_by_the_token_beside_us),
-		cmocka_unit_test(entra_outside_of_azure),
-		cmocka_unit_test(entra_tells_nobody_else),
-		cmocka_unit_test(an_app_of_github),
-		cmocka_unit_test(an_app_that_is_refused),
-		cmocka_unit_test(an_app_with_no_key),
-		cmocka_unit_test(who_is_the_same),
+		cmocka_unit_test(oauth_basic_then_form),
+		cmocka_unit_test(oauth_invalid_config),
+		cmocka_unit_test(fixed_keys),
+		cmocka_unit_test(own_environment_keys),
+		cmocka_unit_test(own_web_identity),
+		cmocka_unit_test(own_container_credentials),
+		cmocka_unit_test(own_metadata_server),
+		cmocka_unit_test(metadata_nonsense),
+		cmocka_unit_test(role_by_own_keys),
+		cmocka_unit_test(role_by_token_then_own_keys),
+		cmocka_unit_test(entra_secret),
+		cmocka_unit_test(entra_federated_token),
+		cmocka_unit_test(entra_secret_or_certificate),
+		cmocka_unit_test(entra_own_authorities),
+		cmocka_unit_test(github_app),
+		cmocka_unit_test(github_app_refused),
+		cmocka_unit_test(github_app_without_key),
+		cmocka_unit_test(equal_identities),
 		cmocka_unit_test(regions),
-		cmocka_unit_test(what_an_error_says),
-		cmocka_unit_test(too_many_roles),
+		cmocka_unit_test(error_texts),
+		cmocka_unit_test(throttled_roles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of a token server's answer is a token, and what of it may be told. */
+/* Token server responses: the token, and what an error may quote. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,18 +20,18 @@ static void token_answers(void **state)
 		{ 200, "{\"access_token\":\"abc\",\"token_type\":\"bearer\",\"expires_in\":3600}", "abc", NULL,
 			3600000 },
 		{ 200, "{\"access_token\":\"abc\",\"expires_in\":\"60\"}", "abc", NULL, 60000 },
-		/* over at once, which is not without end */
+		/* expired already, not unlimited */
 		{ 201, "{\"access_token\":\"abc\",\"expires_in\":-5}", "abc", NULL, 1 },
 		{ 200, "{\"access_token\":\"abc\",\"expires_in\":0}", "abc", NULL, 1 },
 		{ 200, "{\"access_token\":\"abc\",\"expires_in\":\"0\"}", "abc", NULL, 1 },
 		{ 200, "{\"access_token\":\"abc\",\"expires_in\":0.0001}", "abc", NULL, 1 },
-		/* not said */
+		/* unknown */
 		{ 200, "{\"access_token\":\"abc\",\"expires_in\":\"never\"}", "abc", NULL, 0 },
 		{ 200, "{\"access_token\":\"abc\",\"expires_in\":null}", "abc", NULL, 0 },
 		{ 200, "{\"access_token\":\"abc\",\"expires_in\":1e300}", "abc", NULL, INT64_C(315360000000) },
-		{ 200, "{\"access_token\":\"a b\"}", NULL, "no access_token that can be sent", 0 },
+		{ 200, "{\"access_token\":\"a b\"}", NULL, "no valid access_token", 0 },
 		{ 200, "{\"access_token\":\"a\",\"token_type\":\"mac\"}", NULL, "token_type is not bearer", 0 },
-		{ 200, "{}", NULL, "no access_token", 0 },
+		{ 200, "{}", NULL, "no valid access_token", 0 },
 		{ 200, "<html>", NULL, "not a JSON object", 0 },
 		{ 401, "{\"error\":\"invalid_client\",\"error_description\":\"s3cret\"}", NULL,
 			"HTTP status 401, invalid_client", 0 },

@@ -100,7 +100,7 @@ static void own_credentials_stay_with_msk(void **state)
 	kafkalink_ask(link, KAFKA_FIND_COORDINATOR, &frame, loop_now_ms(f->loop) + 5000, on_refused, &err);
 	UNTIL(f, err.kind != ERR_NONE);
 	assert_int_equal(err.kind, ERR_INVALID);
-	assert_non_null(strstr(err.msg, "127.0.0.1 is none of Amazon MSK's hosts"));
+	assert_non_null(strstr(err.msg, "127.0.0.1 is not one of Amazon MSK's hosts"));
 	kafkalink_free(link);
 	kafkaendpoint_unref(terms.endpoint);
 	config.servers = (const char *const[]){ "127.0.0.1:9" };

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_NET_SECRETMANAGERS_ANSWERS_H
 #define TESTS_UNIT_NET_SECRETMANAGERS_ANSWERS_H
 
-/* Answers of a manager for a secret "n", and what each means; for the tests beside this. */
+/* Checks a manager's responses for a secret "n"; for the tests in this folder. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ struct answer_row {
 
 static inline void check_answers(const struct secretmanager *m, const struct answer_row *rows, size_t count)
 {
-	const struct secretmanager_secret s = { .place = "https://s", .project = "shop", .name = "n" };
+	const struct secretmanager_secret s = { .endpoint = "https://s", .project = "shop", .name = "n" };
 
 	for (size_t i = 0; i < count; i++) {
 		const struct webresponse answer = { .status = rows[i].status,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What AWS Secrets Manager is asked, byte by byte, and what its answers mean. */
+/* Requests to AWS Secrets Manager, byte by byte, and its responses. */
 #include "answers.h"
 
 #include "base/json.h"
 #include "net/secretmanagers/awssecrets.h"
 
-static void what_is_asked(void **state)
+static void requests(void **state)
 {
 	static const struct {
 		struct secretmanager_secret secret;
@@ -27,7 +27,7 @@ static void what_is_asked(void **state)
 		struct webrequest r = { 0 };
 		struct err err = { 0 };
 
-		s.place = "https://secretsmanager.eu-west-1.amazonaws.com";
+		s.endpoint = "https://secretsmanager.eu-west-1.amazonaws.com";
 		assert_int_equal(awssecrets.request(&s, &r, &err), 0);
 		assert_string_equal(r.url, "https://secretsmanager.eu-west-1.amazonaws.com/");
 		assert_string_equal(r.body, rows[i].body);
@@ -39,9 +39,9 @@ static void what_is_asked(void **state)
 	}
 }
 
-static void a_name_that_is_none(void **state)
+static void invalid_names(void **state)
 {
-	const struct secretmanager_secret s = { .place = "https://s", .name = "\xff" };
+	const struct secretmanager_secret s = { .endpoint = "https://s", .name = "\xff" };
 	struct webrequest r = { 0 };
 	struct err err = { 0 };
 
@@ -51,7 +51,7 @@ static void a_name_that_is_none(void **state)
 	assert_null(r.url);
 }
 
-static void what_is_said(void **state)
+static void responses(void **state)
 {
 	static const struct answer_row rows[] = {
 		{ 200, "{\"ARN\":\"a\",\"SecretString\":\"s3cret\",\"VersionStages\":[\"AWSCURRENT\"]}", "s3cret", NULL,
@@ -59,10 +59,9 @@ static void what_is_said(void **state)
 		{ 200, "{\"SecretString\":\"\"}", "", NULL, ERR_NONE },
 		{ 200, "{\"SecretString\":\"{\\\"a\\\":1}\",\"SecretBinary\":\"eA==\"}", "{\"a\":1}", NULL, ERR_NONE },
 		{ 200, "{\"SecretBinary\":\"czNjcmV0\"}", NULL,
-			"secret n: its value is binary (SecretBinary), which no parameter can be: store it as text",
-			ERR_INVALID },
-		{ 200, "{}", NULL, "secret n: its value (SecretString) is no text", ERR_INVALID },
-		{ 200, "{\"SecretString\":[\"s3cret\"]}", NULL, "secret n: its value (SecretString) is no text",
+			"secret n: its value is binary (SecretBinary): store it as text (SecretString)", ERR_INVALID },
+		{ 200, "{}", NULL, "secret n: its value (SecretString) is not a string", ERR_INVALID },
+		{ 200, "{\"SecretString\":[\"s3cret\"]}", NULL, "secret n: its value (SecretString) is not a string",
 			ERR_INVALID },
 		{ 200, "{\"SecretString\":\"s3cret\\u0000x\"}", NULL,
 			"secret n: its value (SecretString) holds a NUL character", ERR_INVALID },
@@ -78,11 +77,11 @@ static void what_is_said(void **state)
 			"secret.",
 			ERR_MISSING },
 		{ 400, "{\"__type\":\"AccessDeniedException\",\"Message\":\"User x is not authorized\"}", NULL,
-			"secret n: HTTP status 400, AccessDeniedException: User x is not authorized; needed is the "
-			"right secretsmanager:GetSecretValue",
+			"secret n: HTTP status 400, AccessDeniedException: User x is not authorized; missing "
+			"permission: secretsmanager:GetSecretValue",
 			ERR_DENIED },
 		{ 400, "{\"__type\":\"com.amazon#UnrecognizedClientException\",\"message\":\"m\"}", NULL,
-			"secret n: HTTP status 400, UnrecognizedClientException: m; needed is the right "
+			"secret n: HTTP status 400, UnrecognizedClientException: m; missing permission: "
 			"secretsmanager:GetSecretValue",
 			ERR_DENIED },
 		{ 400, "{\"__type\":\"ThrottlingException\",\"message\":\"Rate exceeded\"}", NULL,
@@ -94,7 +93,7 @@ static void what_is_said(void **state)
 			"<ErrorResponse><Errors><Error><Code>SignatureDoesNotMatch</Code><Message>No</Message></Error>"
 			"</Errors></ErrorResponse>",
 			NULL,
-			"secret n: HTTP status 403, SignatureDoesNotMatch: No; needed is the right "
+			"secret n: HTTP status 403, SignatureDoesNotMatch: No; missing permission: "
 			"secretsmanager:GetSecretValue",
 			ERR_DENIED },
 		{ 500, "{\"__type\":\"InternalServiceError\"}", NULL, "secret n: HTTP status 500, InternalServiceError",
@@ -118,9 +117,9 @@ static void members(void **state)
 		{ "{\"port\":3306}", "port", NULL, "secretKey \"port\": SecretKey value is not a string" },
 		{ "{\"p\":null}", "p", NULL, "secretKey \"p\": SecretKey value is not a string" },
 		{ "{\"p\":\"s3cret\\u0000\"}", "p", NULL, "secretKey \"p\": it holds a NUL character" },
-		{ "s3cret", "p", NULL, "secretKey \"p\": the secret's value is no JSON object" },
-		{ "[\"s3cret\"]", "p", NULL, "secretKey \"p\": the secret's value is no JSON object" },
-		{ "", "p", NULL, "secretKey \"p\": the secret's value is no JSON object" },
+		{ "s3cret", "p", NULL, "secretKey \"p\": the secret's value is not a JSON object" },
+		{ "[\"s3cret\"]", "p", NULL, "secretKey \"p\": the secret's value is not a JSON object" },
+		{ "", "p", NULL, "secretKey \"p\": the secret's value is not a JSON object" },
 	};
 
 	(void)state;
@@ -141,8 +140,8 @@ static void members(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(what_is_asked), cmocka_unit_test(a_name_that_is_none),
-		cmocka_unit_test(what_is_said), cmocka_unit_test(members) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(requests), cmocka_unit_test(invalid_names),
+		cmocka_unit_test(responses), cmocka_unit_test(members) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

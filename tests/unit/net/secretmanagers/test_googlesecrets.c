@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Google Secret Manager is asked, byte by byte, and what its answers mean. */
+/* Requests to Google Secret Manager, byte by byte, and its responses. */
 #include "answers.h"
 
 #include "net/secretmanagers/googlesecrets.h"
 
-#define NEEDED "; needed is the right secretmanager.versions.access (role Secret Manager Secret Accessor)"
+#define NEEDED "; missing permission: secretmanager.versions.access (role Secret Manager Secret Accessor)"
 #define ROOT   "https://secretmanager.googleapis.com/v1/projects/"
 
-static void what_is_asked(void **state)
+static void requests(void **state)
 {
 	static const struct {
 		const char *project, *name, *version, *url, *error;
@@ -34,7 +34,7 @@ static void what_is_asked(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const struct secretmanager_secret s = { .place = GOOGLESECRETS_PLACE,
+		const struct secretmanager_secret s = { .endpoint = GOOGLESECRETS_URL,
 			.project = rows[i].project,
 			.name = rows[i].name,
 			.version = rows[i].version };
@@ -71,7 +71,7 @@ static void checksums(void **state)
 	assert_int_equal(googlesecrets_checksum(bytes, 32), 0x46dd794eu);
 }
 
-static void what_is_said(void **state)
+static void responses(void **state)
 {
 	static const struct answer_row rows[] = {
 		{ 200,
@@ -119,8 +119,8 @@ static void what_is_said(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(what_is_asked), cmocka_unit_test(checksums),
-		cmocka_unit_test(what_is_said) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(requests), cmocka_unit_test(checksums),
+		cmocka_unit_test(responses) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

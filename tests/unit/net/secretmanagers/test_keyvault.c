@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Azure Key Vault is asked, byte by byte, and what its answers mean. */
+/* Requests to Azure Key Vault, byte by byte, and its responses. */
 #include "answers.h"
 
 #include "net/secretmanagers/keyvault.h"
 
-#define NEEDED "; needed is the right to get secrets (role Key Vault Secrets User)"
+#define NEEDED "; missing permission: get secrets (role Key Vault Secrets User)"
 
-static void what_is_asked(void **state)
+static void requests(void **state)
 {
 	static const struct {
 		const char *name, *version, *url, *error;
@@ -27,7 +27,7 @@ static void what_is_asked(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const struct secretmanager_secret s = { .place = "https://shop.vault.azure.net",
+		const struct secretmanager_secret s = { .endpoint = "https://shop.vault.azure.net",
 			.name = rows[i].name,
 			.version = rows[i].version };
 		struct webrequest r = { 0 };
@@ -47,14 +47,14 @@ static void what_is_asked(void **state)
 	}
 }
 
-static void what_is_said(void **state)
+static void responses(void **state)
 {
 	static const struct answer_row rows[] = {
 		{ 200, "{\"value\":\"s3cret\",\"id\":\"https://shop.vault.azure.net/secrets/n/1\",\"attributes\":{}}",
 			"s3cret", NULL, ERR_NONE },
 		{ 200, "{\"value\":\"\"}", "", NULL, ERR_NONE },
-		{ 200, "{\"id\":\"x\"}", NULL, "secret n: its value is no text", ERR_INVALID },
-		{ 200, "{\"value\":1}", NULL, "secret n: its value is no text", ERR_INVALID },
+		{ 200, "{\"id\":\"x\"}", NULL, "secret n: its value is not a string", ERR_INVALID },
+		{ 200, "{\"value\":1}", NULL, "secret n: its value is not a string", ERR_INVALID },
 		{ 200, "{\"value\":\"s3cret\\u0000\"}", NULL, "secret n: its value holds a NUL character",
 			ERR_INVALID },
 		{ 200, "<html>s3cret", NULL, "secret n: the answer is not JSON", ERR_INVALID },
@@ -87,7 +87,7 @@ static void what_is_said(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(what_is_asked), cmocka_unit_test(what_is_said) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(requests), cmocka_unit_test(responses) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ static struct strmap headers_of(const char *const *pairs)
 
 #define HEADERS(...) headers_of((const char *const[]){ __VA_ARGS__, NULL })
 
-static void what_shared_key_signs(void **state)
+static void shared_key_text(void **state)
 {
 	struct strmap headers = HEADERS("x-ms-version", "2015-02-21", "X-Ms-Date", "Fri, 26 Jun 2015 23:39:12 GMT");
 	const struct azuresign_request r = { "GET", "/mycontainer", "restype=container&comp=metadata&timeout=20",
@@ -44,7 +44,7 @@ static void what_shared_key_signs(void **state)
 	strmap_done(&headers);
 }
 
-static void what_it_signs_of_others(void **state)
+static void shared_key_text_of_other_requests(void **state)
 {
 	struct strmap headers = HEADERS("Content-Length", "11", "content-type", "text/plain; charset=UTF-8", "x-ms-b",
 		" 2 ", "x-ms-a", "1", "Other", "x");
@@ -63,7 +63,7 @@ static void what_it_signs_of_others(void **state)
 	strmap_done(&empty);
 }
 
-static void a_key_that_is_no_base64(void **state)
+static void invalid_key(void **state)
 {
 	struct strmap none = { 0 };
 	const struct azuresign_request r = { "GET", "/", NULL, &none };
@@ -89,9 +89,9 @@ static void a_token_of_service_bus(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_shared_key_signs),
-		cmocka_unit_test(what_it_signs_of_others),
-		cmocka_unit_test(a_key_that_is_no_base64),
+		cmocka_unit_test(shared_key_text),
+		cmocka_unit_test(shared_key_text_of_other_requests),
+		cmocka_unit_test(invalid_key),
 		cmocka_unit_test(a_token_of_service_bus),
 	};
 

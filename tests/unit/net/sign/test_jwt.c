@@ -37,7 +37,7 @@ static bool verifies(EVP_PKEY *key, enum jwt_algorithm algorithm, const char *to
 	return good;
 }
 
-static void a_token_is_what_its_key_says(void **state)
+static void signatures_verify(void **state)
 {
 	static const char *const heads[] = { [JWT_RS256] = "{\"alg\":\"RS256\",\"typ\":\"JWT\",\"kid\":\"k-1\"}",
 		[JWT_PS256] = "{\"alg\":\"PS256\",\"typ\":\"JWT\",\"kid\":\"k-1\"}" };
@@ -72,7 +72,7 @@ static void a_token_is_what_its_key_says(void **state)
 	EVP_PKEY_free(other);
 }
 
-static void keys_that_do_not_sign(void **state)
+static void invalid_keys(void **state)
 {
 	EVP_PKEY *elliptic = EVP_EC_gen("P-256"), *small = EVP_RSA_gen(1024), *large = EVP_RSA_gen(4104),
 		 *key = EVP_RSA_gen(2048);
@@ -101,8 +101,8 @@ static void keys_that_do_not_sign(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_token_is_what_its_key_says),
-		cmocka_unit_test(keys_that_do_not_sign),
+		cmocka_unit_test(signatures_verify),
+		cmocka_unit_test(invalid_keys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

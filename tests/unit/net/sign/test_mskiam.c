@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * What AWS keys say to a broker of MSK. The signatures were computed by botocore, of the same keys
- * at the same time; a broker that computes them anew is tried live.
+ * MSK's tokens and payloads. The signatures were computed with botocore from the same keys and
+ * time; live tests have a broker that verifies them.
  */
 
 #include <setjmp.h>
@@ -84,8 +84,8 @@ static void as_an_object(void **state)
 		"\"x-amz-signature\":\"6d7d78f7efaf7303c7ea6efb7fbd54db1d3715c13c05fbe53d1230924a7ee4b8\"}");
 }
 
-/* A broker says its name itself, and it may be anything. */
-static void hosts_that_are_none(void **state)
+/* A broker chooses its advertised name: it may contain anything. */
+static void invalid_hosts(void **state)
 {
 	static const char *const hosts[] = { "", "\xff\xfe", "a\"b\\c", "a&b=c%zz" };
 
@@ -106,7 +106,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_a_token),
 		cmocka_unit_test(as_an_object),
-		cmocka_unit_test(hosts_that_are_none),
+		cmocka_unit_test(invalid_hosts),
 	};
 
 	return cmocka_run_group_tests_name("net/sign/mskiam", tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* PBKDF2 in pieces: the same as OpenSSL's, which computes it at once. */
+/* PBKDF2 in pieces gives OpenSSL's result. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "net/sign/pbkdf2.h"
 
-/* 0 to 200 bytes: as long as a block, and longer, whose hash is the key. */
+/* 0 to 200 bytes: up to a block, and longer passwords, which are hashed first. */
 static void same_as_openssl(const EVP_MD *md, size_t password_len, size_t salt_len, unsigned rounds, unsigned piece)
 {
 	unsigned char expected[EVP_MAX_MD_SIZE], salt[200];
@@ -34,7 +34,7 @@ static void same_as_openssl(const EVP_MD *md, size_t password_len, size_t salt_l
 		assert_true(calls <= rounds);
 	assert_int_equal(calls, needed);
 	assert_memory_equal(pbkdf2_result(p), expected, size);
-	/* One that is done stays as it is. */
+	/* Running on changes nothing. */
 	assert_true(pbkdf2_run(p, piece));
 	assert_memory_equal(pbkdf2_result(p), expected, size);
 	pbkdf2_free(p);

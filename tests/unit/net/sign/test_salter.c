@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Whose password is salted next, and that no turn of the loop takes it all. */
+/* The order of salting, and its share of each turn of the loop. */
 
 #include "../fixture.h"
 
@@ -13,10 +13,10 @@
 
 struct login {
 	struct salter_turn turn;
-	struct scram_memory memory, *shared; /* shared: instead of its own */
+	struct scram_memory memory, *shared; /* shared: NULL, or used instead */
 	int times;
-	uint64_t told_in; /* which turn of the loop */
-	int place;        /* of all that were told */
+	uint64_t told_in; /* number of the loop's turn */
+	int place;        /* order among all callbacks */
 	struct loop *loop;
 	int *told;
 };
@@ -30,7 +30,7 @@ static void on_salted(void *arg)
 	l->place = ++*l->told;
 }
 
-/* At a server that asks for so many iterations, with a salt of its own. */
+/* With a server's iterations and a salt of its own. */
 static void begin(struct fixture *f, struct salter *s, struct login *l, const char *namespace_, int iterations,
 	int *told)
 {
@@ -55,8 +55,8 @@ static void done(struct login *l)
 	scram_free(l->turn.scram);
 }
 
-/* The most that a server may ask for: many turns, between which all else goes on. */
-static void over_many_turns(void **state)
+/* The maximum of iterations takes many turns, between which other work runs. */
+static void salting_spans_many_turns(void **state)
 {
 	struct fixture *f = *state;
 	struct salter *s = salter_new(f->loop);
@@ -74,7 +74,7 @@ static void over_many_turns(void **state)
 	salter_free(s);
 }
 
-/* One namespace's many keep another's waiting for as many iterations as its own has. */
+/* A namespace's many logins delay another's only by as many iterations as it has itself. */
 static void turns_by_namespace(void **state)
 {
 	struct fixture *f = *state;
@@ -96,8 +96,8 @@ static void turns_by_namespace(void **state)
 	salter_free(s);
 }
 
-/* A cluster's brokers: the first computes for all. */
-static void one_salt(void **state)
+/* The brokers of a cluster: the first computes for all. */
+static void equal_salts_are_computed_once(void **state)
 {
 	struct fixture *f = *state;
 	struct salter *s = salter_new(f->loop);
@@ -143,9 +143,9 @@ static void left(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(over_many_turns, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(salting_spans_many_turns, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(turns_by_namespace, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(one_salt, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(equal_salts_are_computed_once, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(left, fixture_setup, fixture_teardown),
 	};
 

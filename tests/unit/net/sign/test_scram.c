@@ -36,7 +36,7 @@ static const struct exchange {
 		"v=hgbINE2kkU+8OXdFHs2G3Qx3re2jg/kXNNBOUushJmXjDBSsZxqgOPXV2vboaG4A4dknUyCUh6tdTpbHqeRn9Q==" },
 };
 
-/* Our last message after the server's first one; NULL with err. */
+/* Our last message after the server's first; NULL with err. */
 static char *final_of(struct scram *s, const char *server_first, struct err *err)
 {
 	struct scram_memory memory = { .of = "" };
@@ -58,7 +58,7 @@ static void vectors(void **state)
 		struct err err = { 0 };
 
 		assert_string_equal(first, x->first);
-		/* Nothing is proved before the exchange. */
+		/* Without an exchange there is no proof. */
 		assert_int_equal(scram_verify(s, x->server_final, strlen(x->server_final), &err), -1);
 		final = final_of(s, x->server_first, &err);
 		if (!final)
@@ -84,8 +84,8 @@ static void wrong_first_messages(void **state)
 		{ NONCE "s=W22ZaJ0SNY7soEsUEjb6gQ==,i=", "makes no sense" },
 		{ NONCE "s=W22ZaJ0SNY7soEsUEjb6gQ==,i=-1", "makes no sense" },
 		{ NONCE "s=W22ZaJ0SNY7soEsUEjb6gQ==,i=9999999999", "makes no sense" },
-		{ NONCE "s=W22ZaJ0SNY7soEsUEjb6gQ==,i=1", "too little" },
-		{ NONCE "s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4095", "too little" },
+		{ NONCE "s=W22ZaJ0SNY7soEsUEjb6gQ==,i=1", "too few" },
+		{ NONCE "s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4095", "too few" },
 		{ NONCE "s=W22ZaJ0SNY7soEsUEjb6gQ==,i=100001", "more than 100000" },
 		{ "m=ext," NONCE "s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096", "makes no sense" },
 	};
@@ -122,7 +122,7 @@ static void a_server_that_does_not_know_the_password(void **state)
 	}
 }
 
-/* Each call computes as much as it is told to, and what is remembered nothing at all. */
+/* Each call runs as many iterations as requested; a known salt needs none. */
 static void in_pieces(void **state)
 {
 	const struct exchange *x = &exchanges[1];
@@ -135,7 +135,7 @@ static void in_pieces(void **state)
 		struct scram *s = scram_new(x->hash, x->user, x->password, x->nonce);
 		MEM_AUTO char *final = NULL;
 
-		/* Nothing is proved before it is salted. */
+		/* No proof before salting is done. */
 		assert_null(scram_final(s, &err));
 		assert_int_equal(scram_take(s, x->server_first, strlen(x->server_first), &err), 0);
 		assert_null(scram_final(s, &err));
@@ -144,7 +144,7 @@ static void in_pieces(void **state)
 		assert_int_equal(pieces, login == 0 ? 5 : 1);
 		final = scram_final(s, &err);
 		assert_string_equal(final, x->final);
-		/* The server has one first message. */
+		/* Only one first message is accepted. */
 		assert_int_equal(scram_take(s, x->server_first, strlen(x->server_first), &err), -1);
 		scram_free(s);
 	}
@@ -152,8 +152,8 @@ static void in_pieces(void **state)
 	assert_memory_equal(&memory, &nothing, sizeof(memory));
 }
 
-/* What was salted for one password, salt, number or hash serves no other. */
-static void what_is_remembered(void **state)
+/* Another password, salt, count or hash is a miss. */
+static void remembered_salts(void **state)
 {
 	static const struct {
 		enum scram_hash hash;
@@ -192,7 +192,7 @@ int main(void)
 		cmocka_unit_test(vectors),
 		cmocka_unit_test(wrong_first_messages),
 		cmocka_unit_test(in_pieces),
-		cmocka_unit_test(what_is_remembered),
+		cmocka_unit_test(remembered_salts),
 		cmocka_unit_test(a_server_that_does_not_know_the_password),
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Amazon's published vectors (aws-sig-v4-test-suite), and what they leave out. */
+/* Amazon's published vectors (aws-sig-v4-test-suite), and cases that they lack. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -106,8 +106,8 @@ static void the_suite(void **state)
 	}
 }
 
-/* What is kept of a day changes no signature, of that day or of the next. */
-static void the_key_of_a_day_is_kept(void **state)
+/* The cached key changes no signature, on that day or the next. */
+static void signing_key_cache(void **state)
 {
 	static const struct sigv4_header headers[] = { HOST, DATE };
 	static const int64_t times[] = { TIME, TIME + 60, TIME + 86400, TIME + 86460, TIME };
@@ -124,7 +124,7 @@ static void the_key_of_a_day_is_kept(void **state)
 		assert_string_equal(kept, anew);
 	}
 	assert_memory_equal(day.date, "20150830", 8);
-	/* and is what is used */
+	/* and the cache is used */
 	before = day;
 	day.key[0] ^= 1;
 	{
@@ -136,7 +136,7 @@ static void the_key_of_a_day_is_kept(void **state)
 	assert_memory_not_equal(&day, &before, sizeof(day));
 }
 
-static void a_path_that_is_encoded_is_encoded_again_but_for_s3(void **state)
+static void paths_are_encoded_twice_except_for_s3(void **state)
 {
 	static const struct sigv4_header headers[] = { HOST, DATE };
 	struct sigv4_request r = { .method = "GET", .path = "/x%3Ay", .headers = headers, .header_count = 2 };
@@ -221,8 +221,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_suite),
-		cmocka_unit_test(the_key_of_a_day_is_kept),
-		cmocka_unit_test(a_path_that_is_encoded_is_encoded_again_but_for_s3),
+		cmocka_unit_test(signing_key_cache),
+		cmocka_unit_test(paths_are_encoded_twice_except_for_s3),
 		cmocka_unit_test(queries),
 		cmocka_unit_test(a_presigned_url),
 		cmocka_unit_test(times),

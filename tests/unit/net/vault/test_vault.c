@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/*
- * Reading: what is asked, what is shared, what is kept, what is said when it fails. Logins have
- * tests of their own: test_vaultlogin.c.
- */
+/* Reads: requests, sharing, caching and errors. test_vaultlogin.c covers logins. */
 
 #include "vaultserver.h"
 
@@ -39,7 +36,7 @@ static void a_secret_is_read(void **state)
 	assert_string_equal(s->last_uri, "GET /v1/secret/data/my%20app");
 	assert_string_equal(s->last_namespace, "team");
 	assert_int_equal(s->lookups, 1);
-	s->namespace_ = NULL; /* another namespace is another login */
+	s->namespace_ = NULL; /* another namespace needs another login */
 	outcome_secret(&o, s, "secret/data/my app", "pw");
 	UNTIL(s->f, o.done);
 	assert_string_equal(s->last_namespace, "-");
@@ -122,7 +119,7 @@ static void a_certificate_and_its_key_come_from_one_issue(void **state)
 	assert_string_equal(c.value, "CERT-2");
 }
 
-static void a_kept_certificate_is_issued_anew_in_time(void **state)
+static void a_cached_certificate_is_renewed_in_time(void **state)
 {
 	struct vaultserver *s = *state;
 	struct vault_secret key = pki("private_key");
@@ -138,7 +135,7 @@ static void a_kept_certificate_is_issued_anew_in_time(void **state)
 	UNTIL(s->f, a.done && b.done);
 	assert_string_equal(a.value, "CERT-2");
 	assert_string_equal(b.value, "KEY-2");
-	s->certificate_s = 0; /* nothing is said of its end: kept for a round all the same */
+	s->certificate_s = 0; /* without an expiration: cached for a moment all the same */
 	fixture_linger(s->f, a.good_for_ms + 2);
 	outcome_read(&a, s, &vaultserver_by_token, &certificate);
 	UNTIL(s->f, a.done);
@@ -148,7 +145,7 @@ static void a_kept_certificate_is_issued_anew_in_time(void **state)
 	assert_string_equal(b.value, "KEY-3");
 }
 
-static void leases_are_kept_and_end_with_the_token(void **state)
+static void leases_are_cached_and_end_with_the_token(void **state)
 {
 	struct vaultserver *s = *state;
 	struct outcome o = { 0 };
@@ -164,7 +161,7 @@ static void leases_are_kept_and_end_with_the_token(void **state)
 	assert_int_equal(s->reads, 1);
 }
 
-static void failures_are_told_with_their_kind(void **state)
+static void failures_have_their_kind(void **state)
 {
 	struct vaultserver *s = *state;
 	char expected[300];
@@ -194,7 +191,7 @@ static void failures_are_told_with_their_kind(void **state)
 	}
 }
 
-static void what_cannot_be_asked_is_named(void **state)
+static void invalid_settings_are_named(void **state)
 {
 	struct vaultserver *s = *state;
 	static const struct {
@@ -209,7 +206,7 @@ static void what_cannot_be_asked_is_named(void **state)
 		{ "https://user:pw@vault", { .token = "t" },
 			"address: must be a host, perhaps with a port and a path" },
 		{ "http://v", { .token = "" }, "the token is empty" },
-		{ "http://v", { .token = "t\n" }, "the token has characters that no token has" },
+		{ "http://v", { .token = "t\n" }, "the token contains invalid characters" },
 		{ "http://v", { .jwt = "j", .role = "r" }, "a login by kubernetes needs a role and a mount" },
 		{ "http://v", { .jwt = "j", .mount = "m" }, "a login by kubernetes needs a role and a mount" },
 		{ "http://v", { .jwt = "", .role = "r", .mount = "m" }, "the service account's token is empty" },
@@ -231,7 +228,7 @@ static void what_cannot_be_asked_is_named(void **state)
 	}
 }
 
-static void what_leads_astray_is_not_asked(void **state)
+static void dot_segments_are_refused(void **state)
 {
 	struct vaultserver *s = *state;
 	struct outcome o = { 0 };
@@ -270,14 +267,14 @@ static void a_server_in_trouble_is_temporary(void **state)
 	outcome_secret(&o, s, "secret/x", "pw");
 	UNTIL(s->f, o.done);
 	assert_int_equal(o.err.kind, ERR_TEMPORARY);
-	s->status = 0; /* the login is as good as before */
+	s->status = 0; /* the login is still valid */
 	outcome_secret(&o, s, "secret/x", "pw");
 	UNTIL(s->f, o.done);
 	assert_true(o.ok);
 	assert_int_equal(s->lookups, 5);
 }
 
-static void nobody_listens(void **state)
+static void refused_connections(void **state)
 {
 	struct vaultserver *s = *state;
 	struct outcome o = { 0 };
@@ -291,7 +288,7 @@ static void nobody_listens(void **state)
 	assert_string_equal(o.err.msg, expected);
 }
 
-static void too_much_is_refused(void **state)
+static void large_answers_are_refused(void **state)
 {
 	struct vaultserver *s = *state;
 	struct outcome o = { 0 };
@@ -314,7 +311,7 @@ static void a_redirect_leads_back_to_the_same_server(void **state)
 
 	s->redirects = 1;
 	strcpy(s->active_url, s->url);
-	outcome_read(&o, s, &vaultserver_by_jwt, &key); /* a POST stays one, with its body */
+	outcome_read(&o, s, &vaultserver_by_jwt, &key); /* a POST stays a POST, with its body */
 	UNTIL(s->f, o.done);
 	assert_string_equal(o.value, "KEY-1");
 	assert_string_equal(s->last_body, "{\"common_name\":\"a.example\",\"ttl\":\"1h\"}");
@@ -326,7 +323,7 @@ static void a_redirect_leads_back_to_the_same_server(void **state)
 	assert_non_null(strstr(o.err.msg, "redirected more than once"));
 }
 
-/* Its body has the token of a service account, its header the one of Vault. */
+/* Its body holds a service account's token, its header Vault's. */
 static void no_redirect_leads_to_another_server(void **state)
 {
 	struct vaultserver *s = *state;
@@ -334,7 +331,7 @@ static void no_redirect_leads_to_another_server(void **state)
 	const struct vault_secret secret = { .path = "secret/x", .key = "pw" };
 	MEM_AUTO char *downgrade = mem_dup(s->url), *told = NULL;
 
-	told = mem_printf("redirected to another server, %s, which is shown no token: give that as the address",
+	told = mem_printf("redirected to another server, %s, which does not get the token: give that as the address",
 		s->active_url);
 	for (size_t i = 0; i < MEM_COUNT(logins); i++) {
 		struct outcome o = { 0 };
@@ -344,9 +341,9 @@ static void no_redirect_leads_to_another_server(void **state)
 		UNTIL(s->f, o.done);
 		assert_non_null(strstr(o.err.msg, told));
 		assert_int_equal(o.err.kind, ERR_TEMPORARY);
-		assert_string_equal(s->last_uri, ""); /* nobody saw anything */
+		assert_string_equal(s->last_uri, ""); /* no request arrived */
 	}
-	/* The same host without TLS is another one. */
+	/* The same host without TLS is another server. */
 	vault_pool_free(s->pool);
 	s->pool = vault_pool_new(s->f->loop, NULL, true);
 	strcpy(s->active_url, downgrade);
@@ -361,7 +358,7 @@ static void no_redirect_leads_to_another_server(void **state)
 	}
 }
 
-/* Whoever reads the error is not who may see the token. */
+/* Readers of the error may not see the token. */
 static void no_redirect_makes_an_error_show_what_was_sent(void **state)
 {
 	struct vaultserver *s = *state;
@@ -391,7 +388,7 @@ static void certificates_are_verified(void **state)
 	int fd = mkstemp(file);
 
 	strcpy(s->url, s->secure_url);
-	outcome_secret(&o, s, "secret/x", "pw"); /* a CA of its own is not the system's */
+	outcome_secret(&o, s, "secret/x", "pw"); /* the CA is not one of the system's */
 	UNTIL(s->f, o.done);
 	assert_int_equal(o.err.kind, ERR_TEMPORARY);
 	assert_non_null(strstr(o.err.msg, "certificate"));
@@ -451,18 +448,18 @@ static void each_call_has_its_own_deadline(void **state)
 	UNTIL(s->f, late.done);
 	assert_string_equal(late.value, "s3cret");
 	assert_int_equal(s->reads, 2);
-	/* One that is over before it begins. */
+	/* The deadline has passed already. */
 	vault_read(s->pool, &server, &vaultserver_by_token, &secret, loop_now_ms(s->f->loop) - 5, on_late, &early);
 	UNTIL(s->f, early.done == 2);
 }
 
-static void cancelled_calls_hear_nothing(void **state)
+static void cancelled_calls_get_no_callback(void **state)
 {
 	struct vaultserver *s = *state;
 	struct outcome a = { 0 }, b = { 0 };
 
 	vault_cancel(NULL);
-	outcome_secret(&a, s, "a/../b", "pw"); /* one that is told at the end of the turn */
+	outcome_secret(&a, s, "a/../b", "pw"); /* one that ends at the end of the turn */
 	vault_cancel(a.call);
 	outcome_secret(&a, s, "secret/x", "pw");
 	vault_cancel(a.call);
@@ -482,13 +479,13 @@ static void callbacks_may_do_anything(void **state)
 	struct vaultserver *s = *state;
 	struct outcome a = { 0 }, b = { 0 }, c = { 0 };
 
-	a.start = &b; /* the same again, from inside: begins anew */
+	a.start = &b; /* the same read, from inside the callback: starts anew */
 	outcome_secret(&a, s, "secret/x", "pw");
 	UNTIL(s->f, b.done);
 	assert_int_equal(s->reads, 2);
 	a.start = NULL;
 	s->certificate_s = 60;
-	for (int kept = 0; kept < 2; kept++) { /* freed while one is told, with others waiting */
+	for (int kept = 0; kept < 2; kept++) { /* freed in a callback, with others waiting */
 		b.free_pool = true;
 		outcome_read(&a, s, &vaultserver_by_token, &certificate);
 		outcome_read(&b, s, &vaultserver_by_token, &certificate);
@@ -528,7 +525,7 @@ static void on_crowd(void *arg, const char *value, int64_t good_for_ms, const st
 	snprintf(c->last, sizeof(c->last), "%s", err->msg);
 }
 
-/* A server that is silent holds each login that waits for it. */
+/* A silent server holds each login that waits for it. */
 static void logins_of_one_namespace_leave_room(void **state)
 {
 	enum { MANY = 2500, SHARE = 749 };
@@ -555,18 +552,18 @@ static void logins_of_one_namespace_leave_room(void **state)
 	}
 	UNTIL(s->f, crowd.refused >= MANY - SHARE);
 	assert_int_equal(crowd.refused, MANY - SHARE);
-	assert_non_null(strstr(crowd.last, "this namespace has no more of the 2000 that there are"));
+	assert_non_null(strstr(crowd.last, "this namespace has used up its share of the 2000"));
 	outcome_secret(&o, s, "secret/x", "pw");
 	UNTIL(s->f, o.done);
 	assert_string_equal(o.value, "s3cret");
-	assert_int_equal(s->lookups, lookups); /* its login is there as before */
+	assert_int_equal(s->lookups, lookups); /* its login is still there */
 	for (size_t i = 0; i < SHARE; i++)
 		vault_cancel(calls[i]);
 	mem_free_ptr(&calls);
 	close(fd);
 }
 
-/* What is kept cannot be read a second time: another namespace's responses do not drive it out. */
+/* Cached responses cannot be read again: another namespace's do not evict them. */
 static void responses_of_one_namespace_leave_room(void **state)
 {
 	struct vaultserver *s = *state;
@@ -606,20 +603,20 @@ int main(void)
 		T(values_are_read_anew_each_time),
 		T(readers_share_what_is_under_way),
 		T(a_certificate_and_its_key_come_from_one_issue),
-		T(a_kept_certificate_is_issued_anew_in_time),
-		T(leases_are_kept_and_end_with_the_token),
-		T(failures_are_told_with_their_kind),
-		T(what_cannot_be_asked_is_named),
-		T(what_leads_astray_is_not_asked),
+		T(a_cached_certificate_is_renewed_in_time),
+		T(leases_are_cached_and_end_with_the_token),
+		T(failures_have_their_kind),
+		T(invalid_settings_are_named),
+		T(dot_segments_are_refused),
 		T(a_server_in_trouble_is_temporary),
-		T(nobody_listens),
-		T(too_much_is_refused),
+		T(refused_connections),
+		T(large_answers_are_refused),
 		T(a_redirect_leads_back_to_the_same_server),
 		T(no_redirect_leads_to_another_server),
 		T(no_redirect_makes_an_error_show_what_was_sent),
 		T(certificates_are_verified),
 		T(each_call_has_its_own_deadline),
-		T(cancelled_calls_hear_nothing),
+		T(cancelled_calls_get_no_callback),
 		T(callbacks_may_do_anything),
 		T(logins_of_one_namespace_leave_room),
 		T(responses_of_one_namespace_leave_room),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Logging in: by token and by JWT, once for all who read, kept alive while it is used, done anew
- * when it is dead, and only then.
+ * Logins: by token and by JWT, shared by all reads, renewed while in use, and repeated only after
+ * the token has died.
  */
 
 #include "vaultserver.h"
@@ -39,19 +39,19 @@ static void by_jwt(void **state)
 	read_until_done(s, &o, &vaultserver_by_jwt, &secret);
 	assert_true(o.ok);
 	assert_int_equal(s->logins, 1);
-	other.jwt = "another"; /* nobody gets what another's login reads */
+	other.jwt = "another"; /* reads are not shared between logins */
 	read_until_done(s, &o, &other, &secret);
 	assert_int_equal(s->logins, 2);
 }
 
-static void a_token_that_is_refused(void **state)
+static void refused_token(void **state)
 {
 	struct vaultserver *s = *state;
 	struct outcome o = { 0 };
 	struct vault_login bad = { .token = "bad" };
 	char expected[200];
 
-	for (int i = 1; i <= 2; i++) { /* asked again each time: it may be made good */
+	for (int i = 1; i <= 2; i++) { /* asked again each time: the token may become valid */
 		read_until_done(s, &o, &bad, &secret);
 		assert_int_equal(o.err.kind, ERR_DENIED);
 		snprintf(expected, sizeof(expected),
@@ -65,7 +65,7 @@ static void a_token_that_is_refused(void **state)
 	assert_true(o.ok);
 }
 
-static void a_login_that_is_refused(void **state)
+static void refused_login(void **state)
 {
 	struct vaultserver *s = *state;
 	static const struct {
@@ -87,7 +87,7 @@ static void a_login_that_is_refused(void **state)
 	}
 }
 
-static void a_policy_that_denies_is_no_reason_to_log_in_again(void **state)
+static void a_denying_policy_causes_no_new_login(void **state)
 {
 	struct vaultserver *s = *state;
 	struct outcome o = { 0 };
@@ -104,7 +104,7 @@ static void a_policy_that_denies_is_no_reason_to_log_in_again(void **state)
 	}
 }
 
-static void a_token_that_died_is_had_anew_once(void **state)
+static void a_revoked_token_is_replaced_once(void **state)
 {
 	struct vaultserver *s = *state;
 	struct outcome o = { 0 }, other = { 0 };
@@ -117,14 +117,14 @@ static void a_token_that_died_is_had_anew_once(void **state)
 	assert_true(o.ok && other.ok);
 	assert_int_equal(s->logins, 2);
 	assert_string_equal(s->last_token, "t-2");
-	/* When even the new one is refused, that is that. */
+	/* If the new one is refused, too, that is final. */
 	s->deny_lookup = true;
 	read_until_done(s, &o, &vaultserver_by_jwt, &forbidden);
 	assert_int_equal(o.err.kind, ERR_DENIED);
 	assert_int_equal(s->logins, 3);
 }
 
-static void a_given_token_that_died(void **state)
+static void a_revoked_given_token(void **state)
 {
 	struct vaultserver *s = *state;
 	struct outcome o = { 0 };
@@ -140,7 +140,7 @@ static void a_given_token_that_died(void **state)
 	assert_true(o.ok);
 }
 
-static void trouble_while_in_doubt(void **state)
+static void an_error_while_checking(void **state)
 {
 	struct vaultserver *s = *state;
 	struct outcome o = { 0 };
@@ -159,7 +159,7 @@ static void trouble_while_in_doubt(void **state)
 	assert_int_equal(s->logins, 1);
 }
 
-static void an_expired_login_is_done_anew(void **state)
+static void an_expired_login_is_repeated(void **state)
 {
 	struct vaultserver *s = *state;
 	struct outcome o = { 0 };
@@ -193,7 +193,7 @@ static void a_renewable_token_is_renewed_in_time(void **state)
 	read_until_done(s, &o, &vaultserver_by_jwt, &secret);
 	assert_true(o.ok);
 	assert_int_equal(s->logins, 1);
-	/* No longer renewable: it ends, and is had anew. */
+	/* No longer renewable: it expires and is replaced. */
 	s->renewable = false;
 	UNTIL(s->f, s->renewals == 4);
 	fixture_linger(s->f, 1050);
@@ -203,7 +203,7 @@ static void a_renewable_token_is_renewed_in_time(void **state)
 	assert_int_equal(s->logins, 2);
 }
 
-static void a_renewal_that_is_refused(void **state)
+static void refused_renewal(void **state)
 {
 	struct vaultserver *s = *state;
 	struct outcome o = { 0 };
@@ -221,7 +221,7 @@ static void a_renewal_that_is_refused(void **state)
 	assert_int_equal(s->logins, 2);
 }
 
-/* The login by itself: what its owner asks it. */
+/* A login alone, with the calls of its owner. */
 struct wait {
 	struct vaultlogin_waiter waiter;
 	struct vaultlogin *login;
@@ -263,7 +263,7 @@ static void waiters_come_and_go(void **state)
 	assert_int_equal(w[0].done, 1);
 	assert_int_equal(w[1].done, 0);
 	assert_string_equal(vaultlogin_token(l), "t-1");
-	assert_int_equal(vaultlogin_round(l), 1);
+	assert_int_equal(vaultlogin_generation(l), 1);
 	assert_int_equal(vaultlogin_ends_ms(l), 0);
 	assert_true(vaultlogin_in_use(l));
 	vaultlogin_wait(l, &w[0].waiter);
@@ -284,15 +284,15 @@ int main(void)
 #define T(test) cmocka_unit_test_setup_teardown(test, vaultserver_setup, vaultserver_teardown)
 	const struct CMUnitTest tests[] = {
 		T(by_jwt),
-		T(a_token_that_is_refused),
-		T(a_login_that_is_refused),
-		T(a_policy_that_denies_is_no_reason_to_log_in_again),
-		T(a_token_that_died_is_had_anew_once),
-		T(a_given_token_that_died),
-		T(trouble_while_in_doubt),
-		T(an_expired_login_is_done_anew),
+		T(refused_token),
+		T(refused_login),
+		T(a_denying_policy_causes_no_new_login),
+		T(a_revoked_token_is_replaced_once),
+		T(a_revoked_given_token),
+		T(an_error_while_checking),
+		T(an_expired_login_is_repeated),
 		T(a_renewable_token_is_renewed_in_time),
-		T(a_renewal_that_is_refused),
+		T(refused_renewal),
 		T(waiters_come_and_go),
 	};
 

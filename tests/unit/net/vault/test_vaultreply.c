@@ -27,7 +27,7 @@ static json_t *given(const char *text)
 	return answer;
 }
 
-static void errors_are_told_in_the_servers_words(void **state)
+static void errors_quote_the_server(void **state)
 {
 	static const char *const secrets[] = { "t0ken", "", "jwt", NULL };
 	static const struct {
@@ -50,11 +50,11 @@ static void errors_are_told_in_the_servers_words(void **state)
 		{ 400, "{'errors':['jwt']}", ERR_TEMPORARY, "HTTP 400" },
 		{ 500, "{'errors':[5]}", ERR_TEMPORARY, "HTTP 500" },
 		{ 500, "{'errors':['\\u0001\\u0000x']}", ERR_TEMPORARY, "HTTP 500" },
-		{ 204, "", ERR_TEMPORARY, "the answer is not an object of JSON: is this a Vault server?" },
-		{ 200, "[]", ERR_TEMPORARY, "the answer is not an object of JSON: is this a Vault server?" },
+		{ 204, "", ERR_TEMPORARY, "the answer is not a JSON object: is this a Vault server?" },
+		{ 200, "[]", ERR_TEMPORARY, "the answer is not a JSON object: is this a Vault server?" },
 		/* the parser would quote it */
 		{ 200, "{'data':{'pw':99999999999999999999}}", ERR_TEMPORARY,
-			"the answer is not an object of JSON: is this a Vault server?" },
+			"the answer is not a JSON object: is this a Vault server?" },
 	};
 
 	(void)state;
@@ -167,10 +167,10 @@ static void values(void **state)
 		{ V1, VAULT_ENGINE_KV1, "none", "no key \"none\"", ERR_MISSING },
 		{ V1, VAULT_ENGINE_KV1, "null", "no key \"null\"", ERR_MISSING },
 		{ V1, VAULT_ENGINE_KV1, "real",
-			"key \"real\": the value is no text, whole number or boolean: store it as a text",
+			"key \"real\": the value is not a string, integer or boolean: store it as a string",
 			ERR_INVALID },
 		{ V1, VAULT_ENGINE_KV1, "list",
-			"key \"list\": the value is no text, whole number or boolean: store it as a text",
+			"key \"list\": the value is not a string, integer or boolean: store it as a string",
 			ERR_INVALID },
 		{ V1, VAULT_ENGINE_KV1, "nul", "key \"nul\": the value contains a NUL character", ERR_INVALID },
 		{ V1, VAULT_ENGINE_KV2, "pw",
@@ -180,7 +180,8 @@ static void values(void **state)
 			ERR_MISSING },
 		{ "{'data':null}", VAULT_ENGINE_KV1, "pw", "the answer has no data: was it deleted?", ERR_MISSING },
 		{ "{'data':[]}", VAULT_ENGINE_KV2, "pw", "the answer has no data: was it deleted?", ERR_MISSING },
-		{ PKI, VAULT_ENGINE_PKI, "odd", "key \"odd\": a list of other things than texts", ERR_INVALID },
+		{ PKI, VAULT_ENGINE_PKI, "odd", "key \"odd\": the list contains a value that is not a string",
+			ERR_INVALID },
 	};
 
 	(void)state;
@@ -198,7 +199,7 @@ static void values(void **state)
 	}
 }
 
-static void how_long_an_answer_is_good(void **state)
+static void validity(void **state)
 {
 	static const struct {
 		const char *answer;
@@ -206,14 +207,14 @@ static void how_long_an_answer_is_good(void **state)
 		int64_t good_for_ms;
 		bool leased;
 	} rows[] = {
-		/* as key-value engine 1 says it */
+		/* as from key-value engine 1 */
 		{ "{'lease_id':'','lease_duration':2764800,'data':{}}", VAULT_ENGINE_KV1, 0, false },
 		{ "{'lease_id':'db/creds/1','lease_duration':90,'data':{}}", VAULT_ENGINE_ANY, 60000, true },
 		{ "{'lease_id':'','data':{'expiration':1090}}", VAULT_ENGINE_PKI, 60000, false },
 		{ "{'lease_id':'','data':{'expiration':1090}}", VAULT_ENGINE_ANY, 0, false },
 		{ "{'lease_id':'l','lease_duration':30,'data':{'expiration':1090}}", VAULT_ENGINE_PKI, 20000, true },
 		{ "{'lease_id':'l','lease_duration':300,'data':{'expiration':1090}}", VAULT_ENGINE_PKI, 60000, true },
-		{ "{'data':{'expiration':5}}", VAULT_ENGINE_PKI, 666, false }, /* over already */
+		{ "{'data':{'expiration':5}}", VAULT_ENGINE_PKI, 666, false }, /* expired already */
 		{ "{'data':{'expiration':9223372036854775807}}", VAULT_ENGINE_PKI, INT64_C(210240000000), false },
 		{ "{'data':{'expiration':-9223372036854775808}}", VAULT_ENGINE_PKI, 666, false },
 		{ "{}", VAULT_ENGINE_PKI, 0, false },
@@ -294,12 +295,12 @@ static void bodies(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(errors_are_told_in_the_servers_words),
+		cmocka_unit_test(errors_quote_the_server),
 		cmocka_unit_test(long_words_are_cut_between_characters),
 		cmocka_unit_test(tokens),
 		cmocka_unit_test(odd_tokens),
 		cmocka_unit_test(values),
-		cmocka_unit_test(how_long_an_answer_is_good),
+		cmocka_unit_test(validity),
 		cmocka_unit_test(paths),
 		cmocka_unit_test(bodies),
 	};

@@ -2,10 +2,7 @@
 #ifndef TESTS_UNIT_NET_VAULT_VAULTSERVER_H
 #define TESTS_UNIT_NET_VAULT_VAULTSERVER_H
 
-/*
- * A Vault server of our own for tests: it answers as the test says, counts what it is asked, and
- * can hold answers back.
- */
+/* A Vault server for tests: answers as configured, counts requests, and can hold responses back. */
 
 #include <stdio.h>
 
@@ -23,16 +20,16 @@ struct vaultserver {
 	struct vault_pool *pool;
 	char url[64], secure_url[64], active_url[64];
 	const char *namespace_; /* for reads; NULL */
-	const char *asker;      /* of reads, as of struct vault_server; NULL */
-	/* What it does. */
-	char token[64]; /* the one that is good: "t-1" */
+	const char *asker;      /* of reads, as in struct vault_server; NULL */
+	/* Behaviour. */
+	char token[64]; /* the valid one: "t-1" */
 	int64_t ttl_s;  /* of tokens */
 	bool renewable, hold, deny_lookup;
-	unsigned redirects;    /* so many requests are led to active_url */
+	unsigned redirects;    /* number of requests that are redirected to active_url */
 	int status;            /* of everything; 0: as usual */
-	const char *secret;    /* body of all answers below secret/, with ' for " */
-	int64_t certificate_s; /* life of certificates; 0: the answer does not say */
-	/* What it saw. */
+	const char *secret;    /* body of all responses below secret/, with ' for " */
+	int64_t certificate_s; /* life of certificates; 0: not in the response */
+	/* Counters. */
 	int lookups, logins, renewals, reads, issues;
 	char last_uri[256], last_namespace[64], last_body[512], last_token[64];
 	struct httpd_request *held[VAULTSERVER_HELD_MAX];
@@ -41,9 +38,9 @@ struct vaultserver {
 
 int vaultserver_setup(void **state);
 int vaultserver_teardown(void **state);
-void vaultserver_release(struct vaultserver *s); /* answers what is held, and holds no more */
+void vaultserver_release(struct vaultserver *s); /* answers the held requests and stops holding */
 
-/* What came of a read. */
+/* Result of a read. */
 struct outcome {
 	struct vaultserver *s;
 	struct vault_call *call;
@@ -52,10 +49,10 @@ struct outcome {
 	char value[4096];
 	int64_t good_for_ms;
 	struct err err;
-	/* What the callback does. */
+	/* Actions of the callback. */
 	bool free_pool;
 	struct outcome *cancel, *start;
-	int order; /* when it was told, counted over all */
+	int order; /* number of its callback, counted over all */
 };
 
 extern const struct vault_login vaultserver_by_token, vaultserver_by_jwt;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exchanges against our own server: how many requests, in which time, what their kind is told, what
- * is not shown, and that nothing comes after the end, whatever they wait for. Then those of an
- * identity: what signs, where its credential comes from, and one that is refused.
+ * Exchanges against our own server: number of requests, deadlines, callbacks of the kind, hidden
+ * texts, and no callback after the end in any state. Then those of an identity: signatures, source
+ * of the credential, and renewal after a refusal.
  */
 #include "../../fakes/fakekey.h"
 #include "../http/httpcworld.h"
@@ -15,9 +15,9 @@
 #include "net/sourcerules.h"
 #include "net/web/webauth.h"
 
-/* What the kind of this test does, and what it was told. */
+/* What this test's kind does, and what its callbacks received. */
 struct run {
-	struct webauth auth; /* or its exchange alone */
+	struct webauth auth; /* or only its exchange */
 	struct world *w;
 	struct webclient *web;
 	const char *base, *paths[4]; /* one request each; NULL: the last one's response is the end */
@@ -25,7 +25,7 @@ struct run {
 	bool forever, waits_first, asks_again, ends_at_once;
 	bool refuses_pieces;
 	unsigned late;
-	/* What came. */
+	/* Results. */
 	int done, status;
 	int64_t retry_after_ms;
 	char body[1024], project[64];
@@ -172,7 +172,7 @@ static void one_request_after_the_other(void **state)
 	assert_int_equal(r.err.kind, ERR_NONE);
 	assert_int_equal(r.step, 2);
 	assert_non_null(strstr(r.body, "GET /b"));
-	/* It may be run again, and may need no request. */
+	/* It can run again, also without any request. */
 	r.ends_at_once = true;
 	begin(&r);
 	finish(&r);
@@ -184,7 +184,7 @@ static void one_request_after_the_other(void **state)
 	run_done(&r);
 }
 
-static void so_many_requests_at_most(void **state)
+static void steps_are_limited(void **state)
 {
 	struct run r;
 
@@ -197,7 +197,7 @@ static void so_many_requests_at_most(void **state)
 	run_done(&r);
 }
 
-/* Of a request, and of the whole, whose end counts also for the second request. */
+/* The request's, and the exchange's, which also ends the second request. */
 static void deadlines(void **state)
 {
 	struct run r;
@@ -219,7 +219,7 @@ static void deadlines(void **state)
 	run_done(&r);
 }
 
-/* Before the first request a wait has the whole exchange's time, then that of its request. */
+/* Before the first request a wait has the exchange's deadline, then the request's. */
 static void waits(void **state)
 {
 	struct run r;
@@ -232,7 +232,7 @@ static void waits(void **state)
 	exchange_resume(&r.auth.exchange, NULL);
 	finish(&r);
 	assert_int_equal(r.err.kind, ERR_NONE);
-	/* What it waits for is not to be had: no request is lost, as there is none. */
+	/* The wait fails before the first request: the exchange fails, and read is not called. */
 	begin(&r);
 	err_set(&lost, ERR_DENIED, "no credential");
 	exchange_resume(&r.auth.exchange, &lost);
@@ -243,7 +243,7 @@ static void waits(void **state)
 	expect_err(&r, ERR_TEMPORARY, "it came to nothing");
 	assert_int_equal(r.late, 1);
 	assert_int_equal(r.step, 0);
-	/* A request that was answered is sent again, and is no further step. */
+	/* Sending a request again does not count as a step. */
 	r.auth.exchange.options.deadline_ms = 0;
 	r.waits_first = false;
 	r.asks_again = true;
@@ -259,7 +259,7 @@ static void waits(void **state)
 	begin(&r);
 	expect_err(&r, ERR_TEMPORARY, "it came to nothing");
 	assert_int_equal(r.late, 2);
-	assert_int_equal(r.step, 1); /* it is told as lost */
+	assert_int_equal(r.step, 1); /* read is told that it is lost */
 	run_done(&r);
 }
 
@@ -288,7 +288,7 @@ static void retry_after(void **state)
 	run_done(&r);
 }
 
-static void words_that_repeat_a_secret(void **state)
+static void echoed_secrets_are_hidden(void **state)
 {
 	struct webaccess *access = access_of(
 		(struct webaccess_config){ .query_name = "key", .query_value = "not here" });
@@ -298,8 +298,7 @@ static void words_that_repeat_a_secret(void **state)
 	r.paths[0] = "/404";
 	r.auth.exchange.options.access = access;
 	begin(&r);
-	expect_err(&r, ERR_DENIED,
-		"HTTP status 404, and words that are not shown, as they repeat what was sent to log in");
+	expect_err(&r, ERR_DENIED, "HTTP status 404; its text is not shown, as it repeats a credential");
 	r.auth.exchange.options.access = NULL;
 	begin(&r);
 	expect_err(&r, ERR_DENIED, "HTTP status 404: not here");
@@ -321,7 +320,7 @@ static void pieces(void **state)
 	r.refuses_pieces = true;
 	begin(&r);
 	expect_err(&r, ERR_INVALID, "not of this kind");
-	assert_int_equal(r.step, 0); /* no response is lost */
+	assert_int_equal(r.step, 0); /* read was not called */
 	run_done(&r);
 }
 
@@ -331,20 +330,20 @@ static void cancelled_in_each_state(void **state)
 	struct run r;
 
 	run_init(&r, w);
-	exchange_done(&r.auth.exchange); /* never begun */
+	exchange_done(&r.auth.exchange); /* never started */
 	r.paths[0] = "/hold";
-	begin(&r); /* it waits for its turn */
+	begin(&r); /* waiting for a turn */
 	exchange_done(&r.auth.exchange);
-	begin(&r); /* for a response */
+	begin(&r); /* waiting for a response */
 	UNTIL(w->f, w->held_count == 1);
 	exchange_done(&r.auth.exchange);
 	r.waits_first = true;
 	r.auth.exchange.options.deadline_ms = loop_now_ms(w->f->loop) + 10;
-	begin(&r); /* for whoever resumes it */
+	begin(&r); /* waiting for exchange_resume */
 	exchange_done(&r.auth.exchange);
 	r.waits_first = false;
 	r.paths[0] = NULL;
-	begin(&r); /* for its end */
+	begin(&r); /* ending */
 	exchange_done(&r.auth.exchange);
 	exchange_done(&r.auth.exchange);
 	UNTIL(w->f, w->gone == 1);
@@ -366,7 +365,7 @@ static void begin_as(struct run *r, struct webaccess *access)
 	assert_int_equal(r->done, 0);
 }
 
-/* Keys of AWS sign; what is signed is sent so, sorted and encoded. */
+/* AWS keys sign the request; its query is sent as signed, sorted and encoded. */
 static void signatures(void **state)
 {
 	struct identity *keys = awskeys_new("AK", "secret", NULL, NULL);
@@ -386,10 +385,10 @@ static void signatures(void **state)
 }
 
 /*
- * The environment names a place that no trigger may name: it is asked all the same, and not what
- * the trigger names.
+ * An address from the environment is exempt from the rules for triggers' servers; the trigger's own
+ * is not.
  */
-static void places_of_the_environment(void **state)
+static void operator_addresses_skip_the_rules(void **state)
 {
 	struct world *w = *state;
 	struct identity *own = awsown_new("eu-west-1");
@@ -408,7 +407,7 @@ static void places_of_the_environment(void **state)
 	expect_err(&r, ERR_TEMPORARY, "kscaled's own AWS identity: http://127.0.0.1:");
 	expect_err(&r, ERR_TEMPORARY, "the container's credentials: no keys: HTTP status 503");
 	run_done(&r);
-	/* it follows nowhere */
+	/* redirects are not followed */
 	run_init(&r, w);
 	r.paths[0] = "/x";
 	setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", elsewhere, 1);
@@ -444,12 +443,12 @@ static void a_token_is_sent(void **state)
 	begin_as(&r, access);
 	finish(&r);
 	assert_non_null(strstr(r.body, "GET /x auth=Bearer t"));
-	/* None comes: the request is lost, in its own time. */
+	/* No token comes: the request is lost at its own deadline. */
 	r.auth.exchange.options.timeout_ms = 40;
 	begin_as(&r, none);
 	expect_err(&r, ERR_TEMPORARY, ": no OAuth token for it within 40 ms");
 	assert_int_equal(r.step, 1);
-	/* One comes, but nobody waits for it any more. */
+	/* A token comes after the exchange ended. */
 	begin_as(&r, late);
 	webauth_done(&r.auth);
 	UNTIL(w->f, w->tokens == 2);
@@ -462,8 +461,8 @@ static void a_token_is_sent(void **state)
 	UNTIL(w->f, w->gone > 0);
 }
 
-/* A server that has no more of a token gets another one, once for each request. */
-static void a_token_that_is_refused(void **state)
+/* A refused token is renewed once for each request. */
+static void a_refused_token_is_renewed_once(void **state)
 {
 	struct world *w = *state;
 	MEM_AUTO char *good = mem_printf("%s/token", w->plain_url);
@@ -475,7 +474,7 @@ static void a_token_that_is_refused(void **state)
 	begin_as(&r, access);
 	expect_err(&r, ERR_DENIED, "HTTP status 401");
 	assert_int_equal(r.made, 1);
-	assert_int_equal(r.step, 1); /* the kind is told of the second refusal alone */
+	assert_int_equal(r.step, 1); /* read gets only the second refusal */
 	assert_int_equal(w->tokens, 2);
 	assert_int_equal(w->refused, 2);
 	webaccess_unref(access);
@@ -512,18 +511,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_WORLD(one_request_after_the_other),
-		IN_WORLD(so_many_requests_at_most),
+		IN_WORLD(steps_are_limited),
 		IN_WORLD(deadlines),
 		IN_WORLD(waits),
 		IN_WORLD(redirects),
 		IN_WORLD(retry_after),
-		IN_WORLD(words_that_repeat_a_secret),
+		IN_WORLD(echoed_secrets_are_hidden),
 		IN_WORLD(pieces),
 		IN_WORLD(cancelled_in_each_state),
 		IN_WORLD(signatures),
-		IN_WORLD(places_of_the_environment),
+		IN_WORLD(operator_addresses_skip_the_rules),
 		IN_WORLD(a_token_is_sent),
-		IN_WORLD(a_token_that_is_refused),
+		IN_WORLD(a_refused_token_is_renewed_once),
 		IN_WORLD(a_project_comes_before_the_first_request),
 	};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What of a credential a server's words may hold. How each is sent is in test_webclient, and tried
- * live.
+ * Which parts of a credential a server's text may repeat. test_webclient and the live tests cover
+ * how each is sent.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ static bool repeats(const struct webaccess_config *config, const char *words)
 	return result;
 }
 
-static void secrets_that_were_sent_are_seen_in_words(void **state)
+static void echoed_secrets_are_found(void **state)
 {
 	const struct webaccess_config configs[] = {
 		{ .bearer = "s3cret" },
@@ -43,7 +43,7 @@ static void secrets_that_were_sent_are_seen_in_words(void **state)
 	}
 }
 
-static void what_is_no_secret_or_was_not_sent_may_be_said(void **state)
+static void other_texts_may_be_shown(void **state)
 {
 	static const struct webaccess_config user = { .username = "me", .password = "" };
 	const struct webaccess_config aws = { .identity = awskeys_new("AK", "s3cret", NULL, NULL),
@@ -57,8 +57,8 @@ static void what_is_no_secret_or_was_not_sent_may_be_said(void **state)
 	assert_false(webaccess_echoes_secret(NULL, "anything", NULL));
 }
 
-/* Of one credential: the next one's is another. */
-static void what_is_derived_of_a_credential_goes_with_it(void **state)
+/* The next credential has another key. */
+static void the_derived_key_follows_the_credential(void **state)
 {
 	static const struct sigv4_day nothing;
 	const struct webaccess_config config = { .region = "r", .service = "s" };
@@ -77,9 +77,9 @@ static void what_is_derived_of_a_credential_goes_with_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(secrets_that_were_sent_are_seen_in_words),
-		cmocka_unit_test(what_is_derived_of_a_credential_goes_with_it),
-		cmocka_unit_test(what_is_no_secret_or_was_not_sent_may_be_said),
+		cmocka_unit_test(echoed_secrets_are_found),
+		cmocka_unit_test(the_derived_key_follows_the_credential),
+		cmocka_unit_test(other_texts_may_be_shown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * GET for scalers against our own server: what is sent, how many at a time, what ends a call, and
- * that nothing comes after a cancel. What is sent for an identity is in test_exchange.c.
+ * Requests to our own server: what is sent, limits per server, what ends a call, and no callback
+ * after a cancel. test_exchange.c covers identities.
  */
 #include <netinet/in.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ static void on_got(void *arg, const struct webresponse *answer, const struct err
 	webclient_cancel(g->cancel);
 }
 
-/* What is asked, beside its URL, and how. */
+/* Options of a request. */
 struct how {
 	const struct strmap *headers;
 	char *body;
@@ -112,7 +112,7 @@ static struct webaccess *access_of(struct webaccess_config config)
 	return a;
 }
 
-static void what_is_sent(void **state)
+static void requests(void **state)
 {
 	struct world *w = *state;
 	struct webclient *web = webclient_new(w->f->loop, 3000);
@@ -140,7 +140,7 @@ static void what_is_sent(void **state)
 	webclient_free(web);
 }
 
-/* A caller's Authorization gives way to the access's, and stands without one. */
+/* The access's Authorization replaces the caller's. */
 static void headers(void **state)
 {
 	struct world *w = *state;
@@ -160,7 +160,7 @@ static void headers(void **state)
 	webclient_free(web);
 }
 
-/* A body is sent with its type, and not redirected; a header is found by its name in any case. */
+/* A body is sent with its type and not redirected; header names are case-insensitive. */
 static void bodies_and_a_header(void **state)
 {
 	struct world *w = *state;
@@ -218,7 +218,7 @@ static void answers(void **state)
 	webclient_free(web);
 }
 
-/* A server sends the credential on in the name of another server: no error shows it. */
+/* A redirect whose host name repeats the credential: no error shows it. */
 static void a_redirect_that_repeats_the_credential(void **state)
 {
 	struct world *w = *state;
@@ -230,8 +230,8 @@ static void a_redirect_that_repeats_the_credential(void **state)
 	} rows[] = {
 		{ "/repeats?http://", ERR_TEMPORARY, "a server whose name repeats a credential" },
 		{ "/repeats?http://a.", ERR_TEMPORARY, "a server whose name repeats a credential" },
-		{ "/repeats?http://[", ERR_INVALID, "the new place: is no URL" },
-		{ "/repeats?ftp://", ERR_INVALID, "the new place: must be a URL" },
+		{ "/repeats?http://[", ERR_INVALID, "the new URL: is no URL" },
+		{ "/repeats?ftp://", ERR_INVALID, "the new URL: must be a URL" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -247,7 +247,7 @@ static void a_redirect_that_repeats_the_credential(void **state)
 	webclient_free(web);
 }
 
-/* What came of an answer that is taken as it comes. */
+/* Results of a response read in pieces. */
 struct taken {
 	struct got got; /* first */
 	struct loop *loop;
@@ -272,7 +272,7 @@ static bool on_piece(void *arg, const char *bytes, size_t len, size_t *kept)
 	return !taken->most || taken->len <= taken->most;
 }
 
-static void as_it_comes(void **state)
+static void bodies_in_pieces(void **state)
 {
 	struct world *w = *state;
 	struct webclient *web = webclient_new(w->f->loop, 3000);
@@ -299,8 +299,8 @@ static void as_it_comes(void **state)
 	webclient_free(web);
 }
 
-/* Of answers that are kept, whole or in part, only so many bytes are in memory. */
-static void no_more_is_kept_than_may_be(void **state)
+/* The bytes kept of responses are limited. */
+static void kept_bytes_are_limited(void **state)
 {
 	struct world *w = *state;
 	struct webclient *web = webclient_new(w->f->loop, 3000);
@@ -321,7 +321,7 @@ static void no_more_is_kept_than_may_be(void **state)
 	webclient_free(web);
 }
 
-/* As much as the socket takes. */
+/* Writes as much as the socket accepts. */
 static size_t push(const struct client *c, const char *bytes, size_t len)
 {
 	ssize_t n = send(c->fd, bytes, len, MSG_NOSIGNAL);
@@ -329,7 +329,7 @@ static size_t push(const struct client *c, const char *bytes, size_t len)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* It is all there at once: it is read piece by piece all the same, and other work has its time. */
+/* All bytes are there at once: they are still read in pieces, and other work runs in between. */
 static void a_flood_is_read_in_turns(void **state)
 {
 	enum { FLOOD = 200000 };
@@ -375,8 +375,8 @@ static void on_request(void *arg, const char *asker, int status, int64_t took_ms
 }
 
 /*
- * Every one of a redirected request, also those without an answer; none of who does not say who
- * asks, and none that was never sent.
+ * Each request of a redirect chain is reported, also without a response; requests without an asker
+ * or never sent are not.
  */
 static void requests_are_reported(void **state)
 {
@@ -408,10 +408,10 @@ static void requests_are_reported(void **state)
 }
 
 /*
- * Of many to a server that hangs only as many as there may be connections get there; the others'
- * time runs out where they are, and another server is not delayed.
+ * A hung server gets as many requests as it may have connections; the others time out in the queue,
+ * and another server is not delayed.
  */
-static void many(void **state)
+static void a_hung_server_uses_its_connections_only(void **state)
 {
 	struct world *w = *state;
 	struct webclient *web = webclient_new(w->f->loop, 3000);
@@ -426,7 +426,7 @@ static void many(void **state)
 	expect_error(w, &other, ERR_TEMPORARY, "certificate");
 	for (int i = HTTPHOST_CONNECTIONS; i < MANY; i++)
 		UNTIL(w->f, g[i].done);
-	/* Later, those whose time is not over yet may take the places of those whose time is. */
+	/* Requests with time left may take over the connections of those that timed out. */
 	assert_int_equal(w->held_count, HTTPHOST_CONNECTIONS);
 	for (int i = 0; i < HTTPHOST_CONNECTIONS; i++)
 		UNTIL(w->f, g[i].done);
@@ -438,8 +438,10 @@ static void many(void **state)
 	webclient_free(web);
 }
 
-/* A server that hangs takes no place of another's, though both have more to do than connections. */
-static void many_beside_a_hung(void **state)
+/*
+ * A hung server takes no connections from another, though both have more requests than connections.
+ */
+static void a_hung_server_does_not_delay_others(void **state)
 {
 	struct world *w = *state;
 	struct webclient *web = webclient_new(w->f->loop, 20000);
@@ -466,8 +468,8 @@ static void many_beside_a_hung(void **state)
 	webclient_free(web);
 }
 
-/* And what can be answered is answered, all of it, over few connections. */
-static void many_answered(void **state)
+/* All requests are answered over a few connections. */
+static void many_requests_share_few_connections(void **state)
 {
 	struct world *w = *state;
 	struct webclient *web = webclient_new(w->f->loop, 20000);
@@ -501,7 +503,7 @@ static void trust(void **state)
 	get(&insecure, w->secure_url, "/", (struct how){ .access = blind });
 	expect_body(w, &insecure, "GET /");
 	assert_string_equal(w->last_client, "");
-	/* A connection that was made without looking is not used by who looks. */
+	/* A connection made without verification is not used by a request that verifies. */
 	get(&again, w->secure_url, "/", (struct how){ .timeout_ms = 0 });
 	expect_error(w, &again, ERR_TEMPORARY, "certificate");
 	webaccess_unref(known);
@@ -539,7 +541,7 @@ static void freed_inside(void **state)
 	get(&b, w->plain_url, "/hold", (struct how){ .timeout_ms = 0 });
 	get(&a, w->plain_url, "/x", (struct how){ .timeout_ms = 0 });
 	expect_body(w, &a, "GET /x");
-	/* Also from a failure that comes of itself. */
+	/* Also from a failure without a request. */
 	a = (struct got){ .w = webclient_new(w->f->loop, 3000), .free_all = true };
 	b = (struct got){ .w = a.w };
 	get(&a, "http://", "x.invalid/", (struct how){ .timeout_ms = 50 });
@@ -550,7 +552,7 @@ static void freed_inside(void **state)
 }
 
 /* Whether credentials may follow a redirect. */
-static void following(void **state)
+static void credentials_across_redirects(void **state)
 {
 	static const struct {
 		const char *from, *to;
@@ -578,10 +580,7 @@ static void following(void **state)
 	}
 }
 
-/*
- * HTTP_PROXY as Go and its users know it; what NO_PROXY names is asked straight. The proxy is our
- * own server, which says what it was asked.
- */
+/* HTTP_PROXY and NO_PROXY as in Go. The proxy is our own server, which reports the requests. */
 static void proxies(void **state)
 {
 	struct world *w = *state;
@@ -606,23 +605,23 @@ static void proxies(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_WORLD(what_is_sent),
+		IN_WORLD(requests),
 		IN_WORLD(headers),
 		IN_WORLD(bodies_and_a_header),
 		IN_WORLD(answers),
 		IN_WORLD(a_redirect_that_repeats_the_credential),
-		IN_WORLD(as_it_comes),
-		IN_WORLD(no_more_is_kept_than_may_be),
+		IN_WORLD(bodies_in_pieces),
+		IN_WORLD(kept_bytes_are_limited),
 		IN_WORLD(a_flood_is_read_in_turns),
 		IN_WORLD(requests_are_reported),
-		IN_WORLD(many),
-		IN_WORLD(many_beside_a_hung),
-		IN_WORLD(many_answered),
+		IN_WORLD(a_hung_server_uses_its_connections_only),
+		IN_WORLD(a_hung_server_does_not_delay_others),
+		IN_WORLD(many_requests_share_few_connections),
 		IN_WORLD(trust),
 		IN_WORLD(cancelled),
 		IN_WORLD(freed_inside),
 		IN_WORLD(proxies),
-		cmocka_unit_test(following),
+		cmocka_unit_test(credentials_across_redirects),
 	};
 
 	world_without_proxies();

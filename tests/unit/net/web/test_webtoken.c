@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The store of credentials, on a clock of the test's, with answers that the test gives. */
+/* The credential store, with a fake clock and given responses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,11 +19,11 @@
 static struct {
 	struct loop *loop;
 	struct webtoken_store *store;
-	webclient_fn asking; /* whose request is under way; NULL: none */
+	webclient_fn asking; /* callback of the request in progress; NULL: none */
 	void *asking_arg;
 	unsigned sent;
-	char *body;             /* owned; of the last one */
-	const char *namespace_; /* borrowed; for which it was sent */
+	char *body;             /* owned; of the last request */
+	const char *namespace_; /* borrowed; of the last request */
 } w;
 
 static const char *env(void *arg, const char *name)
@@ -135,7 +135,7 @@ static void ask(struct got *g, struct identity *i)
 	fakeloop_advance(0);
 }
 
-static void one_for_all_renewed_early_and_dropped_when_refused(void **state)
+static void shared_renewed_early_dropped_when_refused(void **state)
 {
 	struct identity *one = client(), *same = client();
 	struct got a = { 0 }, b = { 0 };
@@ -159,7 +159,7 @@ static void one_for_all_renewed_early_and_dropped_when_refused(void **state)
 	credential_copy(&old, &a.credential);
 	ask(&a, one);
 	assert_string_equal(a.credential.token, "second");
-	assert_true(webtoken_reject(w.store, one, &old)); /* there is a newer one */
+	assert_true(webtoken_reject(w.store, one, &old)); /* it was replaced already */
 	ask(&a, one);
 	assert_int_equal(w.sent, 2);
 	assert_true(webtoken_reject(w.store, one, &a.credential));
@@ -174,8 +174,8 @@ static void one_for_all_renewed_early_and_dropped_when_refused(void **state)
 	identity_unref(same);
 }
 
-/* With each poll, once a second: the next one after 5 s, then 10, 20, 40, then each minute. */
-static void a_server_that_refuses_each_new_one(void **state)
+/* Refused at each poll, once a second: renewed after 5 s, then 10, 20, 40, then each minute. */
+static void renewals_after_refusals_back_off(void **state)
 {
 	static const unsigned fetched_at_s[] = { 0, 0, 5, 15, 35, 75, 135, 195 };
 	struct identity *i = client();
@@ -185,7 +185,7 @@ static void a_server_that_refuses_each_new_one(void **state)
 	(void)state;
 	for (unsigned second = 0; second < 200; second++) {
 		ask(&g, i);
-		for (int again = 0; again < 2; again++) { /* as net/web/webauth does: once more with another one */
+		for (int again = 0; again < 2; again++) { /* as net/web/webauth does: retry once with the new one */
 			if (w.asking) {
 				assert_true(fetched < MEM_COUNT(fetched_at_s));
 				assert_int_equal(second, fetched_at_s[fetched]);
@@ -195,11 +195,11 @@ static void a_server_that_refuses_each_new_one(void **state)
 			if (again == 0 && webtoken_reject(w.store, i, &g.credential))
 				ask(&g, i);
 		}
-		assert_string_equal(g.credential.token, "t"); /* there always is one */
+		assert_string_equal(g.credential.token, "t"); /* there is always one */
 		fakeloop_advance(1000);
 	}
 	assert_int_equal(fetched, MEM_COUNT(fetched_at_s));
-	/* One that was good for a while is made anew at once. */
+	/* After a while without refusals the renewal is immediate. */
 	fakeloop_advance(120000);
 	ask(&g, i);
 	assert_true(webtoken_reject(w.store, i, &g.credential));
@@ -212,7 +212,7 @@ static void a_server_that_refuses_each_new_one(void **state)
 	identity_unref(i);
 }
 
-static void a_failure_is_kept_for_a_second(void **state)
+static void failures_are_cached_for_a_second(void **state)
 {
 	struct identity *i = client();
 	struct got g = { 0 };
@@ -235,8 +235,8 @@ static void a_failure_is_kept_for_a_second(void **state)
 	identity_unref(i);
 }
 
-/* By Retry-After, or as STS does, by its code alone; but not for ever. */
-static void a_server_that_asks_to_be_left_alone(void **state)
+/* With Retry-After, or by STS's error code alone; but not for ever. */
+static void retry_after_is_respected(void **state)
 {
 	struct identity *one = client(), *role = awsrole_new("eu-west-1", "arn:r", NULL, false);
 	const struct {
@@ -272,7 +272,7 @@ static void a_server_that_asks_to_be_left_alone(void **state)
 	identity_unref(role);
 }
 
-static void nobody_waits_any_more(void **state)
+static void cancelled_waits(void **state)
 {
 	struct identity *i = client();
 	struct got g = { 0 };
@@ -290,29 +290,29 @@ static void nobody_waits_any_more(void **state)
 	identity_unref(i);
 }
 
-/* Who needs not wait is given it at once; it is fetched, and renewed, all the same. */
-static void one_that_is_kept(void **state)
+/* A cached credential is returned at once; it is fetched and renewed all the same. */
+static void cached_credentials(void **state)
 {
 	struct identity *i = client();
 	const struct credential *kept;
 
 	(void)state;
-	assert_null(webtoken_kept(w.store, i, "shop"));
+	assert_null(webtoken_cached(w.store, i, "shop"));
 	assert_int_equal(w.sent, 1);
-	assert_null(webtoken_kept(w.store, i, "shop"));
+	assert_null(webtoken_cached(w.store, i, "shop"));
 	answer(200, TOKEN("first"));
-	kept = webtoken_kept(w.store, i, "shop");
+	kept = webtoken_cached(w.store, i, "shop");
 	assert_string_equal(kept->token, "first");
 	fakeloop_advance(800000);
-	assert_ptr_equal(webtoken_kept(w.store, i, "shop"), kept);
+	assert_ptr_equal(webtoken_cached(w.store, i, "shop"), kept);
 	assert_int_equal(w.sent, 2);
 	answer(503, "");
 	fakeloop_advance(200000);
-	assert_null(webtoken_kept(w.store, i, "shop"));
+	assert_null(webtoken_cached(w.store, i, "shop"));
 	identity_unref(i);
 }
 
-static void what_needs_no_exchange(void **state)
+static void fixed_credentials(void **state)
 {
 	struct identity *i = awskeys_new("AK", "s", NULL, NULL);
 	struct got g = { 0 };
@@ -329,8 +329,8 @@ static void what_needs_no_exchange(void **state)
 	"<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>ASIA</AccessKeyId><SecretAccessKey>r"         \
 	"</SecretAccessKey></Credentials></AssumeRoleResult></AssumeRoleResponse>"
 
-/* A role is asked for with the keys of another identity. */
-static void what_needs_another_identity(void **state)
+/* A role needs another identity's keys. */
+static void credentials_of_a_source(void **state)
 {
 	struct identity *i = awsrole_new("eu-west-1", "arn:r", NULL, false);
 	struct got g = { 0 };
@@ -338,11 +338,11 @@ static void what_needs_another_identity(void **state)
 	(void)state;
 	ask(&g, i);
 	assert_int_equal(w.sent, 1);
-	assert_string_equal(w.namespace_, ""); /* all need what is kscaled's own */
+	assert_string_equal(w.namespace_, ""); /* kscaled's own belongs to no namespace */
 	assert_non_null(strstr(w.body, "Action=AssumeRole&"));
 	answer(200, ROLE_KEYS);
 	assert_string_equal(g.credential.key_id, "ASIA");
-	/* and with nobody waiting at the end */
+	/* and without a waiter at the end */
 	webtoken_reject(w.store, i, &g.credential);
 	webtoken_ask(w.store, i, "shop", on_credential, &g);
 	webtoken_store_free(w.store);
@@ -352,8 +352,8 @@ static void what_needs_another_identity(void **state)
 	identity_unref(i);
 }
 
-/* A life of nothing, by the server's word or where clocks differ: an exchange each 4 s. */
-static void lives_that_are_over_at_once(void **state)
+/* An expired credential, from the server or by clock skew: one exchange each 4 s. */
+static void minimum_life(void **state)
 {
 	static const char *const lives[] = { "0", "-7", "0.05", "\"0\"", "1" };
 	struct identity *i = client();
@@ -372,13 +372,13 @@ static void lives_that_are_over_at_once(void **state)
 			fakeloop_advance(10);
 		}
 		assert_int_equal(w.sent, 3);
-		fakeloop_advance(10000); /* over, and asked for again */
+		fakeloop_advance(10000); /* expired, and fetched again */
 	}
 	credential_done(&g.credential);
 	identity_unref(i);
 }
 
-static void when_it_is_renewed(void **state)
+static void renewal_times(void **state)
 {
 	(void)state;
 	assert_int_equal(webtoken_due_ms(3600000, 0), 2880000);
@@ -391,16 +391,16 @@ static void when_it_is_renewed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(one_for_all_renewed_early_and_dropped_when_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_server_that_refuses_each_new_one, setup, teardown),
-		cmocka_unit_test_setup_teardown(lives_that_are_over_at_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_failure_is_kept_for_a_second, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_server_that_asks_to_be_left_alone, setup, teardown),
-		cmocka_unit_test_setup_teardown(nobody_waits_any_more, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_that_is_kept, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_needs_no_exchange, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_needs_another_identity, setup, teardown),
-		cmocka_unit_test(when_it_is_renewed),
+		cmocka_unit_test_setup_teardown(shared_renewed_early_dropped_when_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(renewals_after_refusals_back_off, setup, teardown),
+		cmocka_unit_test_setup_teardown(minimum_life, setup, teardown),
+		cmocka_unit_test_setup_teardown(failures_are_cached_for_a_second, setup, teardown),
+		cmocka_unit_test_setup_teardown(retry_after_is_respected, setup, teardown),
+		cmocka_unit_test_setup_teardown(cancelled_waits, setup, teardown),
+		cmocka_unit_test_setup_teardown(cached_credentials, setup, teardown),
+		cmocka_unit_test_setup_teardown(fixed_credentials, setup, teardown),
+		cmocka_unit_test_setup_teardown(credentials_of_a_source, setup, teardown),
+		cmocka_unit_test(renewal_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

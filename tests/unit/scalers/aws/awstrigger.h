@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_SCALERS_AWS_AWSTRIGGER_H
 #define TESTS_UNIT_SCALERS_AWS_AWSTRIGGER_H
 
-/* Builds triggers of AWS's types from texts of pairs ("a=1|b=2"), and compares what comes out. */
+/* Builds triggers from texts of pairs ("a=1|b=2"), and compares the results. */
 
 #include <stdbool.h>
 #include <stddef.h>

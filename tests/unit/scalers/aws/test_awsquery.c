@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What an error of AWS means: what is wrong for good, what is not, and who is to be left alone. */
+/* AWS's errors: permanent or temporary, and which ones cause a pause. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,10 +28,10 @@ static void errors(void **state)
 	} rows[] = {
 		{ 400, JSON("QueueDoesNotExist"), 0, ERR_INVALID, 0, "HTTP status 400, QueueDoesNotExist: words" },
 		{ 403, XML("AccessDenied"), 0, ERR_DENIED, 0,
-			"HTTP status 403, AccessDenied: words; needed is the right x:Read" },
+			"HTTP status 403, AccessDenied: words; missing permission: x:Read" },
 		{ 500, "", 0, ERR_TEMPORARY, 0, "HTTP status 500" },
 		{ 503, "", 7000, ERR_TEMPORARY, 7000, "HTTP status 503" },
-		/* Too many requests, whatever the status. */
+		/* Throttled, whatever the status. */
 		{ 400, JSON("ThrottlingException"), 0, ERR_TEMPORARY, 5000,
 			"HTTP status 400, ThrottlingException: words" },
 		{ 400, XML("Throttling"), 0, ERR_TEMPORARY, 5000, "HTTP status 400, Throttling: words" },

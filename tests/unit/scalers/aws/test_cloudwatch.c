@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parameters of aws-cloudwatch, the window, and what an answer says (doc/keda.md 8.22). What is
- * sent is tried live.
+ * The parameters of aws-cloudwatch, the window, and responses (doc/keda.md 8.22). Live tests cover
+ * requests.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,7 +64,7 @@ static void rejected(void **state)
 		{ BASE "|metricStatPeriod=90", KEYS,
 			"metricStatPeriod >= 60 has to be a multiple of 60, however, 90 is provided" },
 		{ BASE "|metricStatPeriod=2147483700|metricCollectionTime=0", KEYS,
-			"metricStatPeriod 2147483700 is more than CloudWatch can be asked for" },
+			"metricStatPeriod 2147483700 is more than CloudWatch accepts" },
 		{ BASE "|metricStatPeriod=604800|metricCollectionTime=86400", KEYS,
 			"a multiple of metricStatPeriod(604800), 86400 is given" },
 		{ BASE "|metricEndTimeOffset=9223372036854775807", KEYS, "\"metricEndTimeOffset\"" },
@@ -113,7 +113,7 @@ static void windows(void **state)
 		{ 1000, 300, 150, 300, 300, 600 },
 		{ 1007, 10, 0, 20, 980, 1000 },
 		{ 1007, 1, 0, 0, 1007, 1007 },
-		/* Periods count from the year 1, as Go's do: a week begins on Monday. */
+		/* Periods count from year 1, as in Go: a week begins on Monday. */
 		{ 1767323045, 604800, 0, 604800, 1766361600, 1766966400 },
 		{ 1767323045, 420, 0, 840, 1767322140, 1767322980 },
 		{ 1767323045, 172800, 60, 345600, 1766880000, 1767225600 },
@@ -153,17 +153,18 @@ static void answers(void **state)
 			NULL },
 		{ ANSWER(RESULT("Complete", "") RESULT("Complete", POINT("9"))), CLOUDWATCH_NOTHING, 0, NULL },
 		{ ANSWER(""), CLOUDWATCH_NOTHING, 0, NULL },
-		{ ANSWER(RESULT("Forbidden", "")), CLOUDWATCH_FAILED, 0, "no point came, and the status Forbidden" },
+		{ ANSWER(RESULT("Forbidden", "")), CLOUDWATCH_FAILED, 0,
+			"the answer has no point, and the status Forbidden" },
 		{ ANSWER(RESULT("InternalError", "")), CLOUDWATCH_FAILED, 0, "InternalError" },
 		{ ANSWER(RESULT("InternalError", POINT("1"))), CLOUDWATCH_FAILED, 0,
-			"a point came, and the status Inter" },
+			"the answer has a point, and the status Inter" },
 		{ ANSWER(RESULT("Complete",
 			  POINT("1")) "</MetricDataResults><Messages><member><Code>MaxMetricsExceeded</Code>"
 				      "</member></Messages><MetricDataResults>"),
-			CLOUDWATCH_FAILED, 0, "of a part of the metrics: MaxMetricsExceeded" },
-		{ ANSWER(RESULT("Complete", POINT("NaN"))), CLOUDWATCH_FAILED, 0, "the newest point is no number" },
-		{ ANSWER(RESULT("Complete", POINT(""))), CLOUDWATCH_FAILED, 0, "the newest point is no number" },
-		{ "<html/>", CLOUDWATCH_FAILED, 0, "the answer is no GetMetricDataResponse" },
+			CLOUDWATCH_FAILED, 0, "incomplete: MaxMetricsExceeded" },
+		{ ANSWER(RESULT("Complete", POINT("NaN"))), CLOUDWATCH_FAILED, 0, "the newest point is not a number" },
+		{ ANSWER(RESULT("Complete", POINT(""))), CLOUDWATCH_FAILED, 0, "the newest point is not a number" },
+		{ "<html/>", CLOUDWATCH_FAILED, 0, "the answer is not a GetMetricDataResponse" },
 		{ "{}", CLOUDWATCH_FAILED, 0, "is not XML" },
 	};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parameters of aws-kinesis-stream, and what an answer says (doc/keda.md 8.23). What is sent is
- * tried live.
+ * The parameters of aws-kinesis-stream, and responses (doc/keda.md 8.23). Live tests cover
+ * requests.
  */
 #include <setjmp.h>
 #include <stdarg.h>

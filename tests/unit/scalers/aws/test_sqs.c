@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The parameters of aws-sqs-queue, and what an answer says (doc/keda.md 8.21). What is sent is
- * tried live.
- */
+/* The parameters of aws-sqs-queue, and responses (doc/keda.md 8.21). Live tests cover requests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -106,8 +103,8 @@ static void answers(void **state)
 		{ "[]", 0, 0, "metric ApproximateNumberOfMessages not found" },
 		{ "<html>", 0, 0, "the answer is not JSON" },
 		{ ATTRIBUTES("\"ApproximateNumberOfMessages\":3"), 0, 0, "not found" },
-		{ ATTRIBUTES("\"ApproximateNumberOfMessages\":\"-3\""), 0, 0, "is no number" },
-		{ ATTRIBUTES("\"ApproximateNumberOfMessages\":\"1234567890123456\""), 0, 0, "is no number" },
+		{ ATTRIBUTES("\"ApproximateNumberOfMessages\":\"-3\""), 0, 0, "is not a number" },
+		{ ATTRIBUTES("\"ApproximateNumberOfMessages\":\"1234567890123456\""), 0, 0, "is not a number" },
 	};
 
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parameters of azure-blob (doc/keda.md 8.25). Connection strings are in test_storageaccount.c,
- * lists in test_storagexml.c, patterns in test_blobglob.c; pages and what is sent are tried live.
+ * lists in test_storagexml.c, patterns in test_blobglob.c; live tests cover requests and pages.
  */
 #include <setjmp.h>
 #include <stdarg.h>

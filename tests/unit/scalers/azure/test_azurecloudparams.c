@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In which of Azure's clouds a trigger's service is. */
+/* The Azure cloud of a trigger's service. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

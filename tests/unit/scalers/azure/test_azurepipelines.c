@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parameters of the azure-pipelines trigger: accepted, defaulted, rejected with the message
- * (doc/keda.md 8.27). What is sent, and what a server answers, is tried live; which jobs count is
- * in test_pipelinejobs.c.
+ * (doc/keda.md 8.27). Live tests cover requests and responses; test_pipelinejobs.c covers counting.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -96,7 +95,7 @@ static const struct {
 	{ BASE "|targetPipelinesQueueLength=0", TOKEN,
 		"\"targetPipelinesQueueLength\" value \"0\" must be greater than 0" },
 	{ BASE "|targetPipelinesQueueLength=1.5", TOKEN, "\"targetPipelinesQueueLength\" value \"1.5\"" },
-	{ BASE "|demands=" TEN_TIMES(TEN_TIMES(",")), TOKEN, "\"demands\": 101 are given, at most 100 may be" },
+	{ BASE "|demands=" TEN_TIMES(TEN_TIMES(",")), TOKEN, "\"demands\": 101 are given, at most 100 are allowed" },
 	{ BASE "|scaleOnInFlight=maybe", TOKEN, "\"scaleOnInFlight\" value \"maybe\"" },
 	{ BASE "|requireAllDemands=maybe", TOKEN, "\"requireAllDemands\" value \"maybe\"" },
 };
@@ -156,7 +155,7 @@ static void questions(void **state)
 	}
 }
 
-/* Its own token goes to Azure DevOps alone, by TLS; a token of the trigger's goes before it. */
+/* kscaled's own token goes to Azure DevOps only, over TLS; the trigger's token takes precedence. */
 static void as_kscaled_itself(void **state)
 {
 	static const struct pod_identity workload = { .provider = "azure-workload", .may_be_kscaled = true },
@@ -164,14 +163,15 @@ static void as_kscaled_itself(void **state)
 					 google = { .provider = "gcp", .may_be_kscaled = true };
 	static const struct {
 		const struct pod_identity *pod;
-		const char *url, *error; /* NULL: it is built */
+		const char *url, *error; /* NULL: accepted */
 	} rows[] = {
 		{ &workload, "https://dev.azure.com/shop", NULL },
 		{ &workload, "https://shop.visualstudio.com", NULL },
 		{ &workload, "http://dev.azure.com/shop",
 			"parameter \"organizationURL\": podIdentity azure-workload: must begin with https://" },
 		{ &workload, "https://e.example/shop",
-			"parameter \"organizationURL\": podIdentity azure-workload: e.example is none of Microsoft's" },
+			"parameter \"organizationURL\": podIdentity azure-workload: e.example is not one of "
+			"Microsoft's" },
 		{ &forbidden, "https://dev.azure.com/shop", "asks for kscaled's own Azure identity" },
 		{ &google, "https://dev.azure.com/shop", "pod identity gcp not supported for azure pipelines" },
 	};
@@ -201,8 +201,8 @@ static void as_kscaled_itself(void **state)
 	}
 }
 
-/* Of so many jobs an answer may have too much for one turn of the loop: then what helps is said. */
-static void an_answer_that_is_too_much(void **state)
+/* An answer may be too large for one turn of the loop: the error says what helps. */
+static void too_large_an_answer(void **state)
 {
 	size_t len = (size_t)2 * JSON_FOREIGN_VALUES_MAX;
 	char *body = mem_zalloc(len + 1);
@@ -211,7 +211,7 @@ static void an_answer_that_is_too_much(void **state)
 	struct err err = { 0 };
 	struct scaler s;
 	bool for_pool = false;
-	struct httpsource ask = { .note = &for_pool };
+	struct httpsource ask = { .state = &for_pool };
 
 	(void)state;
 	memset(body, ',', len);
@@ -219,8 +219,8 @@ static void an_answer_that_is_too_much(void **state)
 	ask.base.question = s.question;
 	assert_int_equal(s.question->type->http->read(&ask, &answer, &out, &err), HTTPSOURCE_FAILED);
 	assert_string_equal(err.msg,
-		"the answer has more than 100000 values and names: a smaller jobsToFetch has fewer of them, and, with "
-		"parent, fetchUnfinishedJobsOnly");
+		"the answer has more than 100000 values and names: set a smaller jobsToFetch, or, with parent, "
+		"fetchUnfinishedJobsOnly");
 	scaler_done(&s);
 	free(body);
 }
@@ -229,7 +229,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(accepted), cmocka_unit_test(rejected),
 		cmocka_unit_test(questions), cmocka_unit_test(as_kscaled_itself),
-		cmocka_unit_test(an_answer_that_is_too_much) };
+		cmocka_unit_test(too_large_an_answer) };
 
 	return cmocka_run_group_tests_name("scalers/azure/azurepipelines", tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parameters of azure-queue, and the count in an answer (doc/keda.md 8.24). Connection strings
- * are in test_storageaccount.c, lists of messages in test_storagexml.c; what is sent is tried live.
+ * The parameters of azure-queue, and the count in a response (doc/keda.md 8.24). Connection strings
+ * are in test_storageaccount.c, lists of messages in test_storagexml.c; live tests cover requests.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,9 +87,9 @@ static void counts(void **state)
 		{ "12", 12, NULL },
 		{ "123456789012345", 123456789012345, NULL },
 		{ "", 0, "the answer has no x-ms-approximate-messages-count: is it a queue service" },
-		{ "-1", 0, "x-ms-approximate-messages-count is no number" },
-		{ "1.5", 0, "is no number" },
-		{ "1234567890123456", 0, "is no number" },
+		{ "-1", 0, "x-ms-approximate-messages-count is not a number" },
+		{ "1.5", 0, "is not a number" },
+		{ "1234567890123456", 0, "is not a number" },
 	};
 
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connection strings of Service Bus, as its portal shows them, and as people write them. */
+/* Connection strings of Service Bus, as from the portal and as people write them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static void accepted(void **state)
 		{ "Endpoint=sb://" HOST "/;" KEY, HOST, "scaler", "c2VjcmV0LXZhbHVl=", NULL, NULL },
 		{ "Endpoint=sb://" HOST ";" KEY ";EntityPath=orders/new", HOST, "scaler", "c2VjcmV0LXZhbHVl=", NULL,
 			"orders/new" },
-		/* Cases of letters, blanks, line breaks, what nobody knows. */
+		/* Upper and lower case, blanks, line breaks, unknown keys. */
 		{ "\n sharedaccesskey = c2VjcmV0LXZhbHVl= ;;TransportType=Amqp; SHAREDACCESSKEYNAME=scaler;\r\n"
 		  "ENDPOINT=sb://" HOST "/;EntityPath=;\n",
 			HOST, "scaler", "c2VjcmV0LXZhbHVl=", NULL, NULL },
@@ -73,7 +73,7 @@ static void rejected(void **state)
 			"key \"SharedAccessKey\" or \"SharedAccessSignature\" cannot both be empty" },
 		{ "Endpoint=sb://" HOST "/;SharedAccessSignature=sr=x&sig=secret-value",
 			"its value begins with the word SharedAccessSignature" },
-		/* One of a Storage account, of a web server. */
+		/* Those of a storage account and of a web server. */
 		{ "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=secret-value;EndpointSuffix=x",
 			"key \"Endpoint\" must not be empty" },
 	};

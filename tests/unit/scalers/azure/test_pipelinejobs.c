@@ -17,7 +17,7 @@ static json_t *parsed(const char *text)
 	return value;
 }
 
-/* One job, as the API writes it; the members that matter. */
+/* One job, as the API writes it, with the relevant members. */
 #define JOB(rest) "{\"requestId\":1,\"queueTime\":\"2026-11-25T07:00:00.1Z\"" rest "}"
 
 #define DEMANDS(...)                                                                                                   \
@@ -41,7 +41,7 @@ static const struct {
 	{ { 0 }, JOB(",\"result\":\"succeeded\""), false },
 	{ { .in_flight = true }, JOB(",\"result\":\"succeeded\""), false },
 	{ { 0 }, JOB(",\"demands\":[\"maven\"]"), true },
-	/* demands include the job's; the agent's version is nobody's concern */
+	/* our demands include the job's; the agent's version is ignored */
 	{ { DEMANDS("maven", "java") }, JOB(",\"demands\":[\"maven\",\"Agent.Version -gtVersion 2.182.1\"]"), true },
 	{ { DEMANDS("maven", "java") }, JOB(",\"demands\":[\"maven\",\"docker\"]"), false },
 	{ { DEMANDS("maven") }, JOB(""), true },
@@ -81,7 +81,7 @@ static void which_jobs_count(void **state)
 	}
 }
 
-/* It is as long as was asked for, and ends amid jobs that have not ended. */
+/* It has as many jobs as were asked for, and ends with one that has not completed. */
 static void a_list_that_may_have_been_cut(void **state)
 {
 	static const struct {
@@ -102,8 +102,8 @@ static void a_list_that_may_have_been_cut(void **state)
 	}
 }
 
-/* A job of so many demands is none for our agents, whatever the rule. */
-static void a_job_that_demands_too_much(void **state)
+/* A job with too many demands does not count, whatever the rule. */
+static void too_many_demands(void **state)
 {
 	struct pipelinejobs_filter filter = { DEMANDS("d"), .rule = PIPELINEJOBS_ALL_OF_OURS };
 
@@ -126,8 +126,8 @@ static void a_job_that_demands_too_much(void **state)
 	}
 }
 
-/* No jobs are none only where the answer says so. */
-static void what_is_no_list_of_jobs(void **state)
+/* Only a valid empty list means no jobs. */
+static void invalid_lists(void **state)
 {
 	static const char *const answers[] = { "{}", "[]", "{\"value\":null}", "{\"value\":{}}", "{\"value\":[1]}",
 		"{\"$id\":\"1\",\"message\":\"TF400813\",\"typeName\":\"x\"}" };
@@ -149,7 +149,7 @@ static void what_is_no_list_of_jobs(void **state)
 	}
 }
 
-static void the_pool_of_a_name(void **state)
+static void pools_by_name(void **state)
 {
 	static const struct {
 		const char *answer;
@@ -180,8 +180,8 @@ static void the_pool_of_a_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(which_jobs_count),
-		cmocka_unit_test(a_list_that_may_have_been_cut), cmocka_unit_test(a_job_that_demands_too_much),
-		cmocka_unit_test(what_is_no_list_of_jobs), cmocka_unit_test(the_pool_of_a_name) };
+		cmocka_unit_test(a_list_that_may_have_been_cut), cmocka_unit_test(too_many_demands),
+		cmocka_unit_test(invalid_lists), cmocka_unit_test(pools_by_name) };
 
 	return cmocka_run_group_tests_name("scalers/azure/pipelinejobs", tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The azure-servicebus trigger: its parameters (doc/keda.md 8.26), what is sent, and what its
- * answers are worth. How they are read is in test_servicebusatom.c.
+ * The azure-servicebus trigger: parameters (doc/keda.md 8.26), requests and answers.
+ * test_servicebusatom.c covers parsing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,7 +84,7 @@ static const struct {
 		"connection=Endpoint=sb://localhost:8443;SharedAccessSignature=SharedAccessSignature sr=x&sig=y&se=1&"
 		"skn=z",
 		"s1-azure-servicebus-orders", "https://localhost:8443/orders" API, 5000, QUESTION_TIMEOUT_HTTP, 0 },
-	/* The identity goes before a connection string. */
+	/* podIdentity takes precedence over a connection string. */
 	{ &workload, QUEUE "|namespace=mine", AUTH, "s1-azure-servicebus-orders",
 		"https://mine.servicebus.windows.net/orders" API, 5000, QUESTION_TIMEOUT_HTTP, 0 },
 	{ &workload, QUEUE "|namespace=mine|cloud=AzureChinaCloud|endpointSuffix=ignored", NULL,
@@ -113,7 +113,7 @@ static char *next_url(struct httpsource *ask, char **authorization)
 
 static struct httpsource ask_of(struct question *q)
 {
-	return (struct httpsource){ .base = { .question = q }, .note = mem_zalloc(q->type->http->note_size) };
+	return (struct httpsource){ .base = { .question = q }, .state = mem_zalloc(q->type->http->state_size) };
 }
 
 static void accepted(void **state)
@@ -138,15 +138,15 @@ static void accepted(void **state)
 		assert_int_equal(strncmp(s.question->source, "azure-servicebus https://", 25), 0);
 		if (s.unknown)
 			fail_msg("%s: unknown %s", goods[i].metadata, s.unknown);
-		free(ask.note);
+		free(ask.state);
 		free(url);
 		free(authorization);
 		scaler_done(&s);
 	}
 }
 
-/* As manifests for KEDA 1 have it. */
-static void an_old_name(void **state)
+/* As in manifests for KEDA 1. */
+static void old_parameter_name(void **state)
 {
 	struct scaler s;
 	struct err err = { 0 };
@@ -186,12 +186,12 @@ static const struct {
 		"parameter \"connection\": the header's value holds a line break" },
 	{ &workload, QUEUE, AUTH, "namespace are required when using pod identity" },
 	{ &workload, QUEUE "|namespace=evil.example/x", NULL,
-		"\"namespace\" value \"evil.example/x\" is no name of a namespace" },
+		"\"namespace\" value \"evil.example/x\" is not a valid namespace name" },
 	{ &workload, QUEUE "|namespace=mine|cloud=Private", NULL,
 		"endpointSuffix must be provided for Private cloud type" },
 	{ &workload, QUEUE "|namespace=mine|cloud=Private|endpointSuffix=evil.example", NULL,
-		"mine.evil.example is none of Microsoft's hosts" },
-	{ &workload, QUEUE "|namespace=mine|cloud=Private|endpointSuffix=x@evil.example/", NULL, "is no host's name" },
+		"mine.evil.example is not one of Microsoft's hosts" },
+	{ &workload, QUEUE "|namespace=mine|cloud=Private|endpointSuffix=x@evil.example/", NULL, "is not a host name" },
 	{ &workload, QUEUE "|namespace=mine|cloud=Mars", NULL, "invalid cloud environment Mars" },
 };
 
@@ -252,8 +252,8 @@ static void questions(void **state)
 
 /* ---- Asking ---- */
 
-/* What is asked is signed; a signature that was given, and a token, go with the login. */
-static void who_signs(void **state)
+/* A key signs each URL; a given signature and a token are sent with the login. */
+static void signatures(void **state)
 {
 	static const struct {
 		const struct pod_identity *pod;
@@ -279,7 +279,7 @@ static void who_signs(void **state)
 			assert_null(authorization);
 		else if (strncmp(authorization, rows[i].begins, strlen(rows[i].begins)) != 0)
 			fail_msg("%s", authorization);
-		free(ask.note);
+		free(ask.state);
 		free(url);
 		free(authorization);
 		scaler_done(&s);
@@ -302,21 +302,22 @@ static const struct {
 	int status;
 	const char *bodies[3];
 	double value;
-	const char *error; /* NULL: the value */
+	const char *error; /* NULL: value is valid */
 	enum err_kind kind;
 } replies[] = {
 	{ QUEUE, 200, { Q("orders", "7") }, 7, NULL, ERR_NONE },
 	{ QUEUE, 200, { Q("orders", "0") }, 0, NULL, ERR_NONE },
 	{ QUEUE, 200, { ENTRY("orders", "QueueDescription", "SendDisabled", "7") }, 7, NULL, ERR_NONE },
 	{ TOPIC, 200, { SUB("mail", "7") }, 7, NULL, ERR_NONE },
-	/* Nothing of this is 0. */
+	/* None of these count as 0. */
 	{ QUEUE, 200, { NOTHING }, 0, "queue orders doesn't exist", ERR_MISSING },
 	{ QUEUE, 404, { FAULT("x") }, 0, "queue orders doesn't exist", ERR_MISSING },
 	{ QUEUE, 410, { "" }, 0, "queue orders doesn't exist", ERR_MISSING },
 	{ TOPIC, 200, { NOTHING }, 0, "subscription mail doesn't exist in topic shipped", ERR_MISSING },
 	{ "topicName=shipped|subscriptionName=m.*|useRegex=true", 200, { NOTHING }, 0, "topic shipped doesn't exist",
 		ERR_MISSING },
-	{ QUEUES, 200, { NOTHING }, 0, "the namespace has no list of queues: it may be no Service Bus", ERR_MISSING },
+	{ QUEUES, 200, { NOTHING }, 0, "the namespace has no list of queues: is it a Service Bus namespace?",
+		ERR_MISSING },
 	{ QUEUE, 200, { OFF("orders") }, 0, "queue orders is disabled (Disabled)", ERR_INVALID },
 	{ QUEUE, 200, { ENTRY("orders", "QueueDescription", "ReceiveDisabled", "7") }, 0,
 		"queue orders is disabled (ReceiveDisabled)", ERR_INVALID },
@@ -327,13 +328,13 @@ static const struct {
 	{ QUEUE, 200, { SUB("mail", "7") }, 0, "the answer is not about a queue", ERR_INVALID },
 	{ TOPIC, 200, { Q("orders", "7") }, 0, "the answer is not about a subscription", ERR_INVALID },
 	{ QUEUE, 200, { Q("orders", "") }, 0,
-		"queue orders: the answer has no number of active messages, as while the namespace is throttled",
+		"queue orders: the answer has no number of active messages: the namespace may be throttled",
 		ERR_TEMPORARY },
 	{ QUEUE, 200, { FEED("") }, 0, "the answer is not about one queue", ERR_INVALID },
 	{ QUEUE, 200, { FEED(Q("a", "1")) }, 0, "the answer is not about one queue", ERR_INVALID },
 	{ QUEUE, 200, { "{}" }, 0, "the answer is not XML: line 1 column 1: not well-formed (invalid token)",
 		ERR_INVALID },
-	{ QUEUES, 200, { Q("orders-a", "1") }, 0, "the answer is no list", ERR_INVALID },
+	{ QUEUES, 200, { Q("orders-a", "1") }, 0, "the answer is not a list", ERR_INVALID },
 	/* Lists. */
 	{ QUEUES, 200, { FEED(Q("orders-a", "7") Q("my-orders-a", "9")), FEED(Q("orders-b", "6")), FEED("") }, 13, NULL,
 		ERR_NONE },
@@ -346,11 +347,11 @@ static const struct {
 	{ QUEUES, 200, { FEED(OFF("orders-a") Q("orders-b", "2")), FEED("") }, 2, NULL, ERR_NONE },
 	{ QUEUES "|operation=avg", 200, { FEED(OFF("orders-a") Q("orders-b", "2")), FEED("") }, 2, NULL, ERR_NONE },
 	{ QUEUES, 200, { FEED(OFF("orders-a")), FEED("") }, 0,
-		"queue orders-a is disabled, as is each one that the regular expression fits", ERR_INVALID },
+		"queue orders-a is disabled, like all others that the regular expression matches", ERR_INVALID },
 	{ QUEUES, 200, { FEED(Q("other", "2") OFF("another")), FEED("") }, 0, NULL, ERR_NONE },
 	{ QUEUES "|operation=avg", 200, { FEED("") }, 0, NULL, ERR_NONE },
 	{ QUEUES, 200, { FEED(Q("orders-a", "x") Q("orders-b", "2")) }, 0,
-		"queue orders-a: the answer has no number of active messages, as while the namespace is throttled",
+		"queue orders-a: the answer has no number of active messages: the namespace may be throttled",
 		ERR_TEMPORARY },
 	{ QUEUES, 200, { FEED(Q("", "2")) }, 0, "an entry of the list has no name", ERR_INVALID },
 	{ QUEUES, 200, { FEED(SUB("orders-a", "2")) }, 0, "the answer is not about a queue", ERR_INVALID },
@@ -374,7 +375,7 @@ static const struct {
 		ERR_INVALID },
 };
 
-/* A subscription's expression may have a | in it, which parts the pairs of these tables. */
+/* A subscription's expression may contain |, which separates the pairs of these tables. */
 static const char *escaped(const char *metadata, char out[256])
 {
 	const char *at = strstr(metadata, "a|ab");
@@ -417,12 +418,12 @@ static void answers(void **state)
 				fail_msg("%zu: %s", i, err.msg);
 			assert_true(out.value == replies[i].value);
 		}
-		free(ask.note);
+		free(ask.state);
 		scaler_done(&s);
 	}
 }
 
-/* Each page begins behind what was seen, however many the service puts on one. */
+/* Each page starts after the entities seen so far, whatever the service's page size. */
 static void pages(void **state)
 {
 	static const char body[] = FEED(Q("a", "1") Q("b", "1") Q("c", "1"));
@@ -442,18 +443,18 @@ static void pages(void **state)
 	assert_non_null(strstr(authorization, "%2F%24Resources%2FQueues%3F%2524skip%3D3%26"));
 	free(url);
 	free(authorization);
-	free(ask.note);
+	free(ask.state);
 	scaler_done(&s);
 }
 
-/* What a 401 advises depends on who asked. */
+/* The advice for a 401 depends on the login. */
 static void advice(void **state)
 {
 	static const struct {
 		const struct pod_identity *pod;
 		const char *auth, *message;
 	} rows[] = {
-		{ &workload, NULL, "kscaled's identity needs a role that may read it" },
+		{ &workload, NULL, "kscaled's identity needs a role such as" },
 		{ NULL, AUTH, "connection needs a policy with the right Manage" },
 		{ NULL, AUTH ";EntityPath=other", "its EntityPath must be this queue or topic" },
 		{ NULL, "connection=Endpoint=sb://x;SharedAccessSignature=SharedAccessSignature sr=x",
@@ -477,13 +478,13 @@ static void advice(void **state)
 		if (!strstr(err.msg, rows[i].message))
 			fail_msg("%s", err.msg);
 		assert_int_equal(err.kind, ERR_DENIED);
-		free(ask.note);
+		free(ask.state);
 		scaler_done(&s);
 	}
 }
 
-/* The token opens the entity for a while: words that repeat it, wherever they do, are not shown. */
-static void tokens_are_not_repeated(void **state)
+/* The token is valid for a while: a text that repeats it is not shown. */
+static void tokens_are_hidden(void **state)
 {
 	static const char body[] = "no\0SharedAccessSignature sr=x&sig=y";
 	const struct webresponse answer = { .status = 403, .body = body, .len = sizeof(body) - 1, .content_type = "" };
@@ -497,7 +498,7 @@ static void tokens_are_not_repeated(void **state)
 	ask = ask_of(s.question);
 	assert_int_equal(s.type->http->read(&ask, &answer, &out, &err), HTTPSOURCE_FAILED);
 	assert_string_equal(err.msg, "HTTP status 403");
-	free(ask.note);
+	free(ask.state);
 	scaler_done(&s);
 }
 
@@ -505,14 +506,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(accepted),
-		cmocka_unit_test(an_old_name),
+		cmocka_unit_test(old_parameter_name),
 		cmocka_unit_test(rejected),
 		cmocka_unit_test(questions),
-		cmocka_unit_test(who_signs),
+		cmocka_unit_test(signatures),
 		cmocka_unit_test(answers),
 		cmocka_unit_test(pages),
 		cmocka_unit_test(advice),
-		cmocka_unit_test(tokens_are_not_repeated),
+		cmocka_unit_test(tokens_are_hidden),
 	};
 
 	return cmocka_run_group_tests_name("scalers/azure/servicebus", tests, NULL, NULL);

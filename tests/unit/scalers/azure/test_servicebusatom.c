@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers of Service Bus' management API: as it writes them, and as strangers do. */
+/* Responses of Service Bus' management API: genuine and hostile ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@
 #define FEED(title, inner)                                                                                             \
 	"<feed xmlns=\"http://www.w3.org/2005/Atom\"><title type=\"text\">" title "</title><id>x</id>" inner "</feed>"
 
-/* What is told, as text. */
+/* Records the entries as text. */
 static int tell(void *arg, const struct servicebusatom_entry *e, struct err *err)
 {
 	static const char *const kinds[] = { "other", "queue", "topic", "subscription" };
@@ -39,7 +39,7 @@ static int tell(void *arg, const struct servicebusatom_entry *e, struct err *err
 	return 0;
 }
 
-static void told(void **state)
+static void entries_are_read(void **state)
 {
 	static const struct {
 		const char *body, *told;
@@ -58,12 +58,12 @@ static void told(void **state)
 			"queue a  1;queue b/c  -1;queue   2;", true, false },
 		{ FEED("Queues", ""), "", true, false },
 		{ FEED("Publicly Listed Services", "<generator>Service Bus 1.1</generator>"), "", true, true },
-		/* Whatever the prefixes are called. */
+		/* Any prefixes. */
 		{ "<a:entry xmlns:a=\"http://www.w3.org/2005/Atom\"><a:title>orders</a:title><a:content>"
 		  "<s:QueueDescription xmlns:s=\"" CONNECT "\"><s:CountDetails><ActiveMessageCount>4"
 		  "</ActiveMessageCount></s:CountDetails></s:QueueDescription></a:content></a:entry>",
 			"queue orders  4;", false, false },
-		/* Of several the first counts; elsewhere the names mean other things. */
+		/* The first of several counts; elsewhere the names have other meanings. */
 		{ ENTRY("a", "QueueDescription",
 			  "<ActiveMessageCount>9</ActiveMessageCount><Other><ActiveMessageCount>9</ActiveMessageCount>"
 			  "<Status>Disabled</Status></Other>" ACTIVE("1") ACTIVE("2")),
@@ -72,7 +72,7 @@ static void told(void **state)
 		  "<title>a<b>c</b></title></entry>",
 			"other a  -1;", false, false },
 		{ "<entry><title>a&#10;b\n</title></entry>", "other a b  -1;", false, false },
-		/* No number of messages. */
+		/* No valid count. */
 		{ ENTRY("a", "QueueDescription", ACTIVE("")), "queue a  -1;", false, false },
 		{ ENTRY("a", "QueueDescription", ACTIVE("-1")), "queue a  -1;", false, false },
 		{ ENTRY("a", "QueueDescription", ACTIVE("1e3")), "queue a  -1;", false, false },
@@ -107,8 +107,8 @@ static void refused(void **state)
 		{ "", "the answer is not XML: line 1 column 1: no element found" },
 		{ "{\"messages\": 3}", "the answer is not XML: line 1 column 1: not well-formed (invalid token)" },
 		{ "<feed><title>Queues</title>", "the answer is not XML: line 1 column 28: no element found" },
-		{ "<html><title>Sign in</title></html>", "the answer is XML, but no Atom entry or feed" },
-		{ "<Error><Code>404</Code></Error>", "the answer is an error, without a status that says so" },
+		{ "<html><title>Sign in</title></html>", "the answer is XML, but not an Atom entry or feed" },
+		{ "<Error><Code>404</Code></Error>", "the answer is an error with HTTP status 200" },
 		{ "<!DOCTYPE entry [<!ENTITY a \"b\">]><entry>&a;</entry>",
 			"the answer has a document type (<!DOCTYPE ...>), which is refused" },
 		{ "<entry>" NEST64(""), "the answer is nested too deep: at most 64 levels" },
@@ -131,7 +131,7 @@ static int end_here(void *arg, const struct servicebusatom_entry *e, struct err 
 	return err_set(err, ERR_MISSING, "%s", e->title);
 }
 
-static void reading_ends_where_it_is_told_to(void **state)
+static void fn_stops_reading(void **state)
 {
 	static const char body[] = FEED("Queues",
 		ENTRY("a", "QueueDescription", "") ENTRY("b", "QueueDescription", ""));
@@ -146,8 +146,8 @@ static void reading_ends_where_it_is_told_to(void **state)
 	assert_string_equal(err.msg, "a");
 }
 
-/* The largest that comes through: 4 MiB of elements; it ends long before it costs a turn. */
-static void the_most(void **state)
+/* The largest response, 4 MiB of elements, is stopped long before it takes a turn of the loop. */
+static void largest_response(void **state)
 {
 	struct buf body = BUF_INIT((size_t)8 << 20);
 	struct servicebusatom doc;
@@ -191,10 +191,10 @@ static void details(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(told),
+		cmocka_unit_test(entries_are_read),
 		cmocka_unit_test(refused),
-		cmocka_unit_test(reading_ends_where_it_is_told_to),
-		cmocka_unit_test(the_most),
+		cmocka_unit_test(fn_stops_reading),
+		cmocka_unit_test(largest_response),
 		cmocka_unit_test(details),
 	};
 

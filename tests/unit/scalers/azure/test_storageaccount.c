@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Storage accounts: connection strings as Azure's library for Go reads them, what is sent for them,
- * and what an error of Azure's says.
+ * Storage accounts: connection strings as Azure's Go library reads them, requests, and Azure's
+ * errors.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,7 +63,7 @@ static void connection_strings(void **state)
 			"https://shop.queue.core.windows.net/", NULL, "sv=2021-12-02", NULL },
 		{ "AccountName=shop;SharedAccessSignature=?sig=a%2Bb&sv=1&sp=r&",
 			"https://shop.queue.core.windows.net/", NULL, "sv=1&sp=r", NULL },
-		/* a key goes before a signature, but needs its account */
+		/* a key takes precedence over a signature, but needs the account */
 		{ "AccountName=shop;AccountKey=" KEY ";SharedAccessSignature=sig=a",
 			"https://shop.queue.core.windows.net/", "shop", NULL, NULL },
 		{ "QueueEndpoint=https://h;AccountKey=" KEY ";SharedAccessSignature=sig=a", "https://h/", NULL, "",
@@ -116,7 +116,7 @@ static void connection_strings(void **state)
 	}
 }
 
-static void who_asks(void **state)
+static void logins(void **state)
 {
 	struct pod_identity pod = { .provider = "azure-workload", .may_be_kscaled = true },
 			    foreign = { .provider = "aws", .may_be_kscaled = true },
@@ -135,7 +135,7 @@ static void who_asks(void **state)
 	assert_non_null(strstr(err.msg, "kscaled's own Azure identity"));
 	assert_int_equal(read_one(NULL, "shop", NULL, "Nowhere", &s, &err), -1);
 	assert_non_null(strstr(err.msg, "invalid cloud environment Nowhere"));
-	/* the connection string is ignored then, whatever stands in it */
+	/* the connection string is ignored then */
 	assert_int_equal(read_one("x", "shop", &pod, NULL, &s, &err), 0);
 	assert_string_equal(s.login.url, "https://shop.queue.core.windows.net/");
 	assert_non_null(webaccess_identity(s.login.access));
@@ -143,9 +143,9 @@ static void who_asks(void **state)
 	assert_int_equal(read_one(NULL, "shop", &pod, "AzureChinaCloud", &s, &err), 0);
 	assert_string_equal(s.login.url, "https://shop.queue.core.chinacloudapi.cn/");
 	storageaccount_done(&s);
-	/* the token goes where it may */
+	/* the token goes to allowed hosts only */
 	assert_int_equal(read_one(NULL, "shop", &pod, "Private", &s, &err), -1);
-	assert_non_null(strstr(err.msg, "shop.queue.core.local is none of Microsoft's hosts"));
+	assert_non_null(strstr(err.msg, "shop.queue.core.local is not one of Microsoft's hosts"));
 	assert_int_equal(read_one(NULL, "e.example/", &pod, NULL, &s, &err), -1);
 	assert_string_equal(err.msg,
 		"parameter \"accountName\" value \"e.example/\" is invalid: it has 1 to 63 letters, digits and "
@@ -177,7 +177,7 @@ static void expect_request(const char *connection, const char *name, const char 
 	storageaccount_done(&s);
 }
 
-/* Signatures themselves are tried live: what Azurite computes of the same. */
+/* Live tests compare signatures with Azurite's. */
 static void requests(void **state)
 {
 	struct storageaccount s;
@@ -207,7 +207,7 @@ static void requests(void **state)
 	storageaccount_done(&s);
 }
 
-/* What tells one from the other in a question's key. */
+/* What distinguishes accounts in a question's key. */
 static char *key_of(const struct storageaccount *a)
 {
 	return mem_printf("%s %s %s", a->login.url, a->account ? a->account : "-", webaccess_key(a->login.access));
@@ -267,10 +267,10 @@ static void errors(void **state)
 		{ 404, ERROR("QueueNotFound", "The specified queue does not exist."), ERR_MISSING,
 			"HTTP status 404, QueueNotFound: The specified queue does not exist." },
 		{ 403, ERROR("AuthenticationFailed", "No."), ERR_DENIED,
-			"HTTP status 403, AuthenticationFailed: No.; needed is the account's key, a shared access "
+			"HTTP status 403, AuthenticationFailed: No.; required: the account's key, a shared access "
 			"signature with permission r" },
 		{ 401, "", ERR_DENIED,
-			"HTTP status 401; needed is the account's key, a shared access signature with permission r" },
+			"HTTP status 401; required: the account's key, a shared access signature with permission r" },
 		{ 503, ERROR("ServerBusy", ""), ERR_TEMPORARY, "HTTP status 503, ServerBusy: " },
 		{ 500, "<html>", ERR_TEMPORARY, "HTTP status 500" },
 		{ 204, "", ERR_INVALID, "HTTP status 204" },
@@ -294,7 +294,7 @@ static void errors(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(connection_strings), cmocka_unit_test(who_asks),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(connection_strings), cmocka_unit_test(logins),
 		cmocka_unit_test(requests), cmocka_unit_test(keys_of_questions), cmocka_unit_test(errors) };
 
 	return cmocka_run_group_tests_name("scalers/azure/storageaccount", tests, NULL, NULL);

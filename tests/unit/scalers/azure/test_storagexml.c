@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists of Azure Storage: whole, in pieces, cut off, and of somebody who means harm. */
+/* Lists of Azure Storage: whole, in pieces, cut off, and hostile ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +70,7 @@ static const struct {
 		NULL },
 	/* folders do not count */
 	{ STORAGEXML_BLOBS, false, LIST("<BlobPrefix><Name>a/b/</Name></BlobPrefix>" BLOB("a/1"), ""), 1, "", NULL },
-	/* by their names */
+	/* by name */
 	{ STORAGEXML_BLOBS, true, LIST(BLOB("in/1") BLOB("out/2") BLOB("in/3"), "<NextMarker>m</NextMarker>"), 2, "m",
 		NULL },
 	{ STORAGEXML_BLOBS, true, LIST("<Blob><Name Encoded=\"true\">in%2F%EF%BF%BE%zz%4</Name></Blob>", ""), 1, "",
@@ -79,18 +79,18 @@ static const struct {
 	{ STORAGEXML_BLOBS, true, LIST("<Blob><Name></Name></Blob><Blob/>", ""), 0, "", NULL },
 	{ STORAGEXML_BLOBS, true, LIST("<Blob><Deleted>x</Deleted><Name>in/1</Name></Blob>", ""), 1, "", NULL },
 	{ STORAGEXML_BLOBS, true, LIST(BLOB("in/1") BLOB("stop") BLOB("in/1"), ""), 0, NULL, "enough" },
-	/* what is none */
+	/* invalid */
 	{ STORAGEXML_BLOBS, false, "", 0, NULL,
-		"the answer is no list of blobs: it is not XML: line 1 column 1: no element found" },
-	{ STORAGEXML_BLOBS, false, "{}", 0, NULL, "the answer is no list of blobs: it is not XML: line 1" },
+		"the answer is not a list of blobs: it is not XML: line 1 column 1: no element found" },
+	{ STORAGEXML_BLOBS, false, "{}", 0, NULL, "the answer is not a list of blobs: it is not XML: line 1" },
 	{ STORAGEXML_BLOBS, false, "<html><body/></html>", 0, NULL,
-		"the answer is no list of blobs: it begins otherwise" },
-	{ STORAGEXML_BLOBS, false, HEAD "<QueueMessagesList/>", 0, NULL, "it begins otherwise" },
+		"the answer is not a list of blobs: unexpected root element" },
+	{ STORAGEXML_BLOBS, false, HEAD "<QueueMessagesList/>", 0, NULL, "unexpected root element" },
 	{ STORAGEXML_BLOBS, false, "<EnumerationResults><Containers/></EnumerationResults>", 0, NULL,
 		"there is no Blobs in it" },
 	{ STORAGEXML_BLOBS, false, "<EnumerationResults><Blobs>" BLOB("a"), 0, NULL, "no element found" },
 	{ STORAGEXML_MESSAGES, false, "<QueueMessagesList>" MESSAGE, 0, NULL,
-		"the answer is no list of a queue's messages: it is not XML: line 1" },
+		"the answer is not a list of a queue's messages: it is not XML: line 1" },
 	{ STORAGEXML_MESSAGES, false, "<!DOCTYPE a [<!ENTITY b 'c'>]><QueueMessagesList/>", 0, NULL,
 		"it has a document type" },
 };
@@ -124,7 +124,7 @@ static void repeat(struct buf *out, const char *text, size_t times)
 		buf_puts(out, text);
 }
 
-/* Whoever answers may want to cost us something. */
+/* Hostile servers. */
 static void limits(void **state)
 {
 	static const struct {

@@ -88,7 +88,7 @@ static void accepted(void **state)
 		struct scaler s;
 		struct err err = { 0 };
 		size_t failed = 0;
-		struct httpsource ask = { .note = &failed, .sources = &sources, .deadline_ms = INT64_MAX };
+		struct httpsource ask = { .state = &failed, .sources = &sources, .deadline_ms = INT64_MAX };
 
 		if (build(goods[i].type, goods[i].metadata, goods[i].auth, &s, &err))
 			fail_msg("%s: %s", goods[i].metadata, err.msg);
@@ -300,7 +300,7 @@ static void a_status_is_looked_at(void **state)
 		struct answer out = { 0 };
 		struct err err = { 0 };
 		size_t failed = 0;
-		struct httpsource ask = { .note = &failed };
+		struct httpsource ask = { .state = &failed };
 		enum httpsource_verdict verdict;
 
 		answer.len = strlen(answer.body);
@@ -331,7 +331,7 @@ static void addresses_take_turns(void **state)
 	struct answer out = { 0 };
 	struct scaler s;
 	size_t failed = 0;
-	struct httpsource ask = { .note = &failed, .sources = &sources };
+	struct httpsource ask = { .state = &failed, .sources = &sources };
 	const struct httpsource_type *http;
 
 	(void)state;

@@ -263,7 +263,7 @@ static void begin(struct httpsource *ask)
 	struct webrequest request = { 0 };
 	struct err err = { 0 };
 
-	ask->note = mem_zalloc(http->note_size);
+	ask->state = mem_zalloc(http->state_size);
 	assert_int_equal(http->request(ask, &request, &err), 0);
 	assert_string_equal(request.url,
 		"https://api.github.com/repos/shop/web/actions/runs?status=queued&per_page=100");
@@ -298,8 +298,8 @@ static void refused(void **state)
 		assert_int_equal(s.question->type->http->read(&ask, &answer, &out, &err), HTTPSOURCE_FAILED);
 		if (err.kind != refusals[i].kind || !strstr(err.msg, refusals[i].says))
 			fail_msg("refusal %zu: kind %d, \"%s\"", i, (int)err.kind, err.msg);
-		s.question->type->http->note_done(ask.note);
-		free(ask.note);
+		s.question->type->http->state_done(ask.state);
+		free(ask.state);
 	}
 	scaler_done(&s);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parameters of the gcp-pubsub trigger: accepted, defaulted, rejected with the message
- * (doc/keda.md 8.28). What is asked is in test_pubsubquery.c, what comes in test_timeseriesreply.c;
- * both together are tried live.
+ * (doc/keda.md 8.28). test_pubsubquery.c covers the query, test_timeseriesreply.c the response,
+ * live tests both together.
  */
 #include "../../fakes/fakekey.h"
 
@@ -111,7 +111,7 @@ static const struct {
 	{ BASE "|timeHorizon=-1m", "key", NULL, "\"timeHorizon\" value \"-1m\"" },
 	{ BASE "|aggregation=avg", "key", NULL, "unsupported aggregation function: avg" },
 	{ BASE "|aggregation=percentile101", "key", NULL, "invalid percentile value: 101" },
-	{ BASE "|mode=a b", "key", NULL, "mode \"a b\" is no metric" },
+	{ BASE "|mode=a b", "key", NULL, "mode \"a b\" is not a metric" },
 	{ BASE, NULL, NULL, "google application credentials not found" },
 	{ BASE "|credentials={}", NULL, NULL, "google application credentials not found" },
 	{ BASE, NULL, &forbidden, "kscaled's own Google identity" },
@@ -177,7 +177,7 @@ static void questions(void **state)
 	}
 }
 
-/* As in `kscaled check`: what is known is checked all the same. */
+/* As in `kscaled check`: known values are still checked. */
 static void unknown_values(void **state)
 {
 	struct strmap m = { 0 }, a = { 0 };

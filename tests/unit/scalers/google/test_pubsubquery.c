@@ -61,7 +61,7 @@ static void names(void **state)
 
 static void modes(void **state)
 {
-	/* those with odd capitals are as Go's regular expressions of KEDA have them */
+	/* odd capitals, as KEDA's regular expressions in Go treat them */
 	static const char *const rows[][2] = {
 		{ "SubscriptionSize", "num_undelivered_messages" },
 		{ "NumUndeliveredMessages", "num_undelivered_messages" },
@@ -134,12 +134,12 @@ static void whole_queries(void **state)
 	}
 }
 
-static void what_is_none(void **state)
+static void invalid_queries(void **state)
 {
 	static const struct {
 		const char *mode, *aggregation, *error;
 	} rows[] = {
-		{ "A' | x", NULL, "mode \"A' | x\" is no metric" },
+		{ "A' | x", NULL, "mode \"A' | x\" is not a metric" },
 		{ "Size", "avg", "unsupported aggregation function: avg" },
 		{ "Size", "Mean", "unsupported aggregation function: Mean" },
 		{ "Size", "percentile", "invalid percentile value: " },
@@ -166,7 +166,7 @@ int main(void)
 		cmocka_unit_test(names),
 		cmocka_unit_test(modes),
 		cmocka_unit_test(whole_queries),
-		cmocka_unit_test(what_is_none),
+		cmocka_unit_test(invalid_queries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Cloud Monitoring answers: good, bad, hostile. */
+/* Cloud Monitoring's responses: good, bad, hostile. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static void answers(void **state)
 		const char *body;
 		enum timeseriesreply reply;
 		double value;
-		const char *text; /* the page, or in the error */
+		const char *text; /* the page, or part of the error */
 	} rows[] = {
 		{ ONE("\"int64Value\":\"12\""), TIMESERIESREPLY_VALUE, 12, NULL },
 		{ ONE("\"int64Value\":\"0\""), TIMESERIESREPLY_VALUE, 0, NULL },
@@ -34,19 +34,19 @@ static void answers(void **state)
 		{ ONE("\"doubleValue\":0"), TIMESERIESREPLY_VALUE, 0, NULL },
 		{ SERIES(POINT("{\"doubleValue\":2},{\"doubleValue\":3}") "," POINT("{\"doubleValue\":4}")),
 			TIMESERIESREPLY_VALUE, 2, NULL },
-		/* well-formed, and it says none */
+		/* well-formed, without series */
 		{ "{}", TIMESERIESREPLY_NOTHING, 0, NULL },
 		{ "{\"timeSeriesDescriptor\":{},\"timeSeriesData\":[]}", TIMESERIESREPLY_NOTHING, 0, NULL },
 		{ SERIES(""), TIMESERIESREPLY_NOTHING, 0, NULL },
 		{ "{\"timeSeriesData\":[{}]}", TIMESERIESREPLY_NOTHING, 0, NULL },
 		{ "{\"nextPageToken\":\"t/1\"}", TIMESERIESREPLY_MORE, 0, "t/1" },
-		/* not all was done */
+		/* partial errors */
 		{ "{\"partialErrors\":[{\"code\":4,\"message\":\"deadline\\nexceeded\"}]}", TIMESERIESREPLY_FAILED, 0,
-			"what was asked was not all done: deadline exceeded" },
+			"the query was only partly answered: deadline exceeded" },
 		{ "{\"partialErrors\":[{}]}", TIMESERIESREPLY_FAILED, 0, "no reason is given" },
 		{ "{\"timeSeriesData\":[{\"pointData\":[" POINT(
 			  "{\"doubleValue\":2}") "]}],\"partialErrors\":[{\"message\":\"away\"}]}",
-			TIMESERIESREPLY_FAILED, 0, "what was asked was not all done: away" },
+			TIMESERIESREPLY_FAILED, 0, "the query was only partly answered: away" },
 		{ ONE("\"boolValue\":true"), TIMESERIESREPLY_FAILED, 0,
 			"could not extract value from metric of type boolValue" },
 		{ ONE("\"distributionValue\":{\"count\":\"1\"}"), TIMESERIESREPLY_FAILED, 0,
@@ -54,12 +54,12 @@ static void answers(void **state)
 		{ ONE("\"x\":1"), TIMESERIESREPLY_FAILED, 0, "no known type" },
 		{ SERIES("{\"values\":[]}"), TIMESERIESREPLY_FAILED, 0, "no known type" },
 		{ SERIES("1"), TIMESERIESREPLY_FAILED, 0, "no known type" },
-		{ ONE("\"int64Value\":\"12x\""), TIMESERIESREPLY_FAILED, 0, "the newest point is no number" },
-		{ ONE("\"int64Value\":\"\""), TIMESERIESREPLY_FAILED, 0, "the newest point is no number" },
+		{ ONE("\"int64Value\":\"12x\""), TIMESERIESREPLY_FAILED, 0, "the newest point is not a number" },
+		{ ONE("\"int64Value\":\"\""), TIMESERIESREPLY_FAILED, 0, "the newest point is not a number" },
 		{ ONE("\"int64Value\":\"123456789012345678901234567890\""), TIMESERIESREPLY_FAILED, 0,
-			"the newest point is no number" },
-		{ ONE("\"doubleValue\":\"NaN\""), TIMESERIESREPLY_FAILED, 0, "the newest point is no number" },
-		{ ONE("\"doubleValue\":null"), TIMESERIESREPLY_FAILED, 0, "the newest point is no number" },
+			"the newest point is not a number" },
+		{ ONE("\"doubleValue\":\"NaN\""), TIMESERIESREPLY_FAILED, 0, "the newest point is not a number" },
+		{ ONE("\"doubleValue\":null"), TIMESERIESREPLY_FAILED, 0, "the newest point is not a number" },
 		{ "{\"timeSeriesData\":7}", TIMESERIESREPLY_FAILED, 0,
 			"unexpected answer: it is not one of Cloud Monitoring's" },
 		{ "[]", TIMESERIESREPLY_FAILED, 0, "unexpected answer: it is not one of Cloud Monitoring's" },
@@ -88,7 +88,7 @@ static void answers(void **state)
 	}
 }
 
-static void a_giant_page_token(void **state)
+static void giant_page_token(void **state)
 {
 	char token[5000], *body, *page;
 	struct err err = { 0 };
@@ -116,7 +116,7 @@ static void refusals(void **state)
 			"{\"error\":{\"code\":403,\"message\":\"Permission denied "
 			"on\\nresource\",\"status\":\"PERMISSION_DENIED\"}}",
 			ERR_DENIED,
-			"HTTP status 403, PERMISSION_DENIED: Permission denied on resource; needed is the right "
+			"HTTP status 403, PERMISSION_DENIED: Permission denied on resource; missing permission: "
 			"monitoring.timeSeries.list (role Monitoring Viewer)" },
 		{ 429, "{\"error\":{\"message\":\"Quota\",\"status\":\"RESOURCE_EXHAUSTED\"}}", ERR_TEMPORARY,
 			"HTTP status 429, RESOURCE_EXHAUSTED: Quota" },
@@ -140,7 +140,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers),
-		cmocka_unit_test(a_giant_page_token),
+		cmocka_unit_test(giant_page_token),
 		cmocka_unit_test(refusals),
 	};
 

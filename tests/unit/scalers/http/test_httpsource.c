@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Asking over HTTP against our own server: a type of this test says what to request and what an
- * answer means.
- */
+/* Asks over HTTP against our own server, with a trigger type of this test. */
 #include "../../fakes/fakekey.h"
 #include "../../net/http/httpcworld.h"
 #include "base/text.h"
@@ -10,16 +7,16 @@
 #include "scalers/http/httppauses.h"
 #include "scalers/http/httpsource.h"
 
-/* What the type of this test does; each test sets it. */
+/* What this test's type does; set by each test. */
 static struct plan {
-	const char *paths[4]; /* one request each; NULL: the last one's answer is the answer */
+	const char *paths[4]; /* one request each; NULL: the last response is the answer */
 	bool forever, unfit;
-	bool goes_on;          /* without the response to a request */
+	bool goes_on;          /* without a response */
 	const char *project;   /* NULL: it is not needed */
-	const char *elsewhere; /* where to go on without a response; NULL: at the same server */
+	const char *elsewhere; /* the next server without a response; NULL: the same */
 	unsigned timeout_ms;
-	unsigned pause_ms;         /* after each answer */
-	unsigned refused_pause_ms; /* by an error */
+	unsigned pause_ms;         /* after each response */
+	unsigned refused_pause_ms; /* with an error */
 	unsigned notes_done, lost;
 } plan;
 static char base_url[64];
@@ -41,7 +38,7 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	unsigned *seen = ask->note;
+	unsigned *seen = ask->state;
 
 	*seen += 1;
 	assert_int_equal(*seen, ask->step);
@@ -64,13 +61,13 @@ static enum httpsource_verdict lost(struct httpsource *ask, const struct err *er
 	if (plan.elsewhere)
 		snprintf(base_url, sizeof(base_url), "%s", plan.elsewhere);
 	else
-		*(unsigned *)ask->note += 1;
+		*(unsigned *)ask->state += 1;
 	return plan.goes_on ? HTTPSOURCE_NEXT : HTTPSOURCE_FAILED;
 }
 
-static void note_done(void *note)
+static void state_done(void *state)
 {
-	(void)note;
+	(void)state;
 	plan.notes_done++;
 }
 
@@ -80,8 +77,8 @@ static bool needs_project(const struct question *question)
 	return plan.project != NULL;
 }
 
-static const struct httpsource_type http = { .note_size = sizeof(unsigned),
-	.note_done = note_done,
+static const struct httpsource_type http = { .state_size = sizeof(unsigned),
+	.state_done = state_done,
 	.needs_project = needs_project,
 	.request = request,
 	.read = judge,
@@ -91,11 +88,11 @@ static const struct scaler_type type = { .name = "tested",
 	.cancel = httpsource_cancel,
 	.http = &http };
 
-/* A type that takes bodies in pieces, and none at all when it does not like them. */
+/* A type that takes bodies in pieces, and may refuse them. */
 static size_t pieces_len;
 static bool piece(struct httpsource *ask, const char *bytes, size_t len, size_t *kept, struct err *err)
 {
-	assert_non_null(ask->note);
+	assert_non_null(ask->state);
 	assert_non_null(bytes);
 	pieces_len += len;
 	*kept = 1;
@@ -105,8 +102,8 @@ static bool piece(struct httpsource *ask, const char *bytes, size_t len, size_t 
 	return false;
 }
 
-static const struct httpsource_type http_in_pieces = { .note_size = sizeof(unsigned),
-	.note_done = note_done,
+static const struct httpsource_type http_in_pieces = { .state_size = sizeof(unsigned),
+	.state_done = state_done,
 	.request = request,
 	.read = judge,
 	.piece = piece,
@@ -195,7 +192,7 @@ static void one_request_after_the_other(void **state)
 	stage_done(&s);
 }
 
-/* A type may go on with another request, and has a time of its own for one. */
+/* After a lost request a type may make another one, with its own time-out. */
 static void a_request_without_a_response(void **state)
 {
 	struct stage s;
@@ -218,7 +215,7 @@ static void a_request_without_a_response(void **state)
 	stage_done(&s);
 }
 
-/* Bodies of good answers come in pieces; what is refused is the error, and no lost request. */
+/* Bodies of 2xx responses come in pieces; a refused piece is the error, not a lost request. */
 static void a_body_in_pieces(void **state)
 {
 	struct stage s;
@@ -243,7 +240,7 @@ static void a_body_in_pieces(void **state)
 	stage_done(&s);
 }
 
-static void what_fails_names_the_source(void **state)
+static void errors_name_the_source(void **state)
 {
 	struct stage s;
 	struct got g;
@@ -270,7 +267,7 @@ static void what_fails_names_the_source(void **state)
 	stage_done(&s);
 }
 
-/* The server is left alone for as long as it asked for, by this login; another one may ask. */
+/* The server gets no requests from this login during its pause; other logins may ask. */
 static void a_pause_is_kept(void **state)
 {
 	struct webaccess_config other = { .username = "another" };
@@ -298,8 +295,10 @@ static void a_pause_is_kept(void **state)
 	stage_done(&s);
 }
 
-/* Beside a good answer Retry-After makes it stand; of one request or another, and not for long. */
-static void a_good_answer_that_asks_for_rest(void **state)
+/*
+ * Retry-After with a 2xx response lets the answer stand, from any of the requests, up to a limit.
+ */
+static void retry_after_with_an_answer(void **state)
 {
 	struct stage s;
 	struct got g;
@@ -316,7 +315,7 @@ static void a_good_answer_that_asks_for_rest(void **state)
 	plan.paths[1] = "/rest/86400";
 	g = ask(&s);
 	assert_int_equal(g.answer.rest_ms, HTTPSOURCE_REST_MAX_MS);
-	/* Nobody else is kept away. */
+	/* Others are not affected. */
 	plan.paths[0] = "/a";
 	plan.paths[1] = NULL;
 	g = ask(&s);
@@ -324,7 +323,7 @@ static void a_good_answer_that_asks_for_rest(void **state)
 	stage_done(&s);
 }
 
-/* Of one server: where a type knows of another one, that is asked. */
+/* It concerns one server: a type may ask another one. */
 static void a_pause_is_of_one_server(void **state)
 {
 	char other[64];
@@ -347,7 +346,7 @@ static void a_pause_is_of_one_server(void **state)
 	stage_done(&s);
 }
 
-/* What is asked for later, or otherwise, does not shorten it. */
+/* A later or other request for a pause does not shorten it. */
 static void the_longer_pause_counts(void **state)
 {
 	struct stage s;
@@ -363,7 +362,7 @@ static void the_longer_pause_counts(void **state)
 	stage_done(&s);
 }
 
-/* Of a type's own: the answer that tells of it counts, and what would follow is not asked. */
+/* A type's own pause: the answer that caused it counts, further questions fail. */
 static void a_pause_after_a_good_answer(void **state)
 {
 	struct stage s;
@@ -387,7 +386,7 @@ static void a_pause_after_a_good_answer(void **state)
 	stage_done(&s);
 }
 
-/* A type may read of a response that there were too many requests, whatever its status. */
+/* A type may recognise too many requests, whatever the status. */
 static void a_type_asks_for_a_pause(void **state)
 {
 	struct stage s;
@@ -404,7 +403,7 @@ static void a_type_asks_for_a_pause(void **state)
 	stage_done(&s);
 }
 
-static void words_that_repeat_a_credential_are_not_shown(void **state)
+static void echoed_credentials_are_hidden(void **state)
 {
 	struct webaccess_config config = { .query_name = "key", .query_value = "not here" };
 	struct err err = { 0 };
@@ -416,12 +415,14 @@ static void words_that_repeat_a_credential_are_not_shown(void **state)
 	snprintf(base_url, sizeof(base_url), "%s", s.w->plain_url);
 	g = ask(&s);
 	assert_null(strstr(g.err.msg, "not here"));
-	assert_non_null(strstr(g.err.msg, "tested server: HTTP status 404, and words that are not shown"));
+	assert_non_null(strstr(g.err.msg, "tested server: HTTP status 404; its text is not shown"));
 	stage_done(&s);
 }
 
-/* A short one in our own words, or in what is not shown, does not hide the server's words. */
-static void words_that_show_no_credential_are_shown(void **state)
+/*
+ * A short secret that occurs in our own text or in an unshown part does not hide the server's text.
+ */
+static void other_texts_are_shown(void **state)
 {
 	static const char *const values[] = { "status", "HTTP", "text", "plain" };
 
@@ -460,9 +461,9 @@ static void nothing_comes_after_a_cancel(void **state)
 	stage_done(&s);
 }
 
-/* ---- Whose project ---- */
+/* ---- The identity's project ---- */
 
-/* Logs in by a key whose tokens come from this path of the server. */
+/* Logs in with a key whose tokens come from this path of the server. */
 static void stage_with_key(struct stage *s, struct world *w, const char *path)
 {
 	MEM_AUTO char *url = mem_printf("%s%s", w->plain_url, path), *key = fakekey_google(url, "my-project");
@@ -502,7 +503,7 @@ static void no_project_in_time(void **state)
 	stage_with_key(&s, *state, "/hold");
 	g = ask_for(&s, 30);
 	assert_int_equal(g.err.kind, ERR_TEMPORARY);
-	assert_string_equal(g.err.msg, "tested server: no Google token in time, by which its project is known");
+	assert_string_equal(g.err.msg, "tested server: no Google token in time, which the project comes with");
 	g = (struct got){ .done = 0 };
 	first = httpsource_ask(&s.sources, s.question, loop_now_ms(s.w->f->loop) + 3000, on_got, &g);
 	httpsource_cancel(first);
@@ -538,15 +539,15 @@ int main(void)
 		IN_WORLD(one_request_after_the_other),
 		IN_WORLD(a_request_without_a_response),
 		IN_WORLD(a_body_in_pieces),
-		IN_WORLD(what_fails_names_the_source),
+		IN_WORLD(errors_name_the_source),
 		IN_WORLD(a_pause_is_kept),
-		IN_WORLD(a_good_answer_that_asks_for_rest),
+		IN_WORLD(retry_after_with_an_answer),
 		IN_WORLD(a_pause_is_of_one_server),
 		IN_WORLD(the_longer_pause_counts),
 		IN_WORLD(a_pause_after_a_good_answer),
 		IN_WORLD(a_type_asks_for_a_pause),
-		IN_WORLD(words_that_repeat_a_credential_are_not_shown),
-		IN_WORLD(words_that_show_no_credential_are_shown),
+		IN_WORLD(echoed_credentials_are_hidden),
+		IN_WORLD(other_texts_are_shown),
 		IN_WORLD(nothing_comes_after_a_cancel),
 		IN_WORLD(the_project_comes_with_the_token),
 		IN_WORLD(no_project_in_time),

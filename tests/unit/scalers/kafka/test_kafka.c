@@ -229,8 +229,8 @@ static void own_identity(void **state)
 	} rows[] = {
 		{ broker, "", NULL, NULL, NULL },
 		{ "evil.example:9098", "", NULL, NULL,
-			"evil.example is none of Amazon MSK's hosts for that in eu-west-1" },
-		{ "b.kafka.eu-west-2.amazonaws.com:1", "", NULL, NULL, "is none of Amazon MSK's hosts" },
+			"evil.example is not one of Amazon MSK's hosts for this service in eu-west-1" },
+		{ "b.kafka.eu-west-2.amazonaws.com:1", "", NULL, NULL, "is not one of Amazon MSK's hosts" },
 		{ "kafka.shop.internal:9098", "", "shop.internal", NULL, NULL },
 		{ broker, "|unsafeSsl=true", NULL, NULL, "\"unsafeSsl\" does not go together" },
 		{ broker, "", NULL, "x", "\"ca\" does not go together" },

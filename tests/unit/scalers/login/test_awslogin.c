@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* KEDA's rules of who asks AWS, as a table, and the parameters they stand on. */
+/* KEDA's rules for a trigger's AWS identity, as a table, and its parameters. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,11 +33,11 @@ static const struct pod_identity aws = { .provider = "aws", .may_be_kscaled = tr
 static void rules(void **state)
 {
 	static const struct {
-		struct awslogin_said said;
-		enum awslogin_way way;
+		struct awslogin_config config;
+		enum awslogin_kind kind;
 		const char *role, *external_id, *error;
 	} rows[] = {
-		/* podIdentity aws: whatever else is said, but for a role */
+		/* podIdentity aws: all other parameters are ignored, except a role */
 		{ { .pod = &aws }, AWSLOGIN_OWN, NULL, NULL, NULL },
 		{ { .pod = &aws, .key_id = "k", .secret = "s" }, AWSLOGIN_OWN, NULL, NULL, NULL },
 		{ { .pod = &aws, .by_operator = true, .role = "o" }, AWSLOGIN_ROLE_BY_TOKEN, "o", NULL, NULL },
@@ -57,25 +57,24 @@ static void rules(void **state)
 		{ { .key_id = "k" }, AWSLOGIN_KEYS, NULL, NULL, "awsSecretAccessKey not found" },
 		{ { .secret = "s" }, AWSLOGIN_KEYS, NULL, NULL, "awsAccessKeyID not found" },
 		{ { .pod = &nothing }, AWSLOGIN_KEYS, NULL, NULL, "awsAccessKeyID not found" },
-		/* podIdentity aws-eks: the annotation's role, if there is one, then the same */
+		/* podIdentity aws-eks: the annotation's role, if any, then the same */
 		{ { .pod = &eks, .role = "o", .key_id = "k" }, AWSLOGIN_ROLE, "o", NULL, NULL },
 		{ { .pod = &eks, .by_operator = true }, AWSLOGIN_OWN, NULL, NULL, NULL },
 		{ { .pod = &eks, .key_id = "k", .secret = "s" }, AWSLOGIN_KEYS, NULL, NULL, NULL },
-		{ { .pod = &eks }, AWSLOGIN_KEYS, NULL, NULL,
-			"and there is none; nor does the trigger say identityOwner" },
+		{ { .pod = &eks }, AWSLOGIN_KEYS, NULL, NULL, "which is missing, as is identityOwner" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
-		struct awslogin_as as;
+		struct awslogin_choice as;
 		struct err err = { 0 };
-		int rc = awslogin_decide(&rows[i].said, &as, &err);
+		int rc = awslogin_decide(&rows[i].config, &as, &err);
 
 		if (rc != (rows[i].error ? -1 : 0) || (rows[i].error && !strstr(err.msg, rows[i].error)))
 			fail_msg("row %zu: %d %s", i, rc, err.msg);
 		if (rc)
 			continue;
-		assert_int_equal(as.way, rows[i].way);
+		assert_int_equal(as.kind, rows[i].kind);
 		assert_true(text_equal(as.role, rows[i].role) && text_equal(as.external_id, rows[i].external_id));
 	}
 }
@@ -144,7 +143,7 @@ static void parameters_that_are_refused(void **state)
 				 "eu-west-1", key, &err),
 		-1);
 	assert_non_null(strstr(err.msg, "identityOwner"));
-	/* secrets belong elsewhere */
+	/* secrets are not read from metadata */
 	assert_int_equal(read_with(T("awsAccessKeyID", "k", "awsSecretAccessKey", "s"), NULL, NULL, "eu-west-1", key,
 				 &err),
 		-1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who asks Azure, and to whom kscaled's own token may be shown. */
+/* A trigger's Azure identity, and the hosts that may see kscaled's own token. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #define STORAGE "https://storage.azure.com/.default"
 #define QUEUE   "shop.queue.core.windows.net"
 
-static void whose_credentials(void **state)
+static void workload_identity(void **state)
 {
 	static const struct pod_identity none = { .provider = "none", .may_be_kscaled = true },
 					 nothing = { .may_be_kscaled = true },
@@ -33,9 +33,9 @@ static void whose_credentials(void **state)
 		{ &workload, 1, NULL },
 		{ &aws, -1, "pod identity aws not supported for azure-queue" },
 		{ &forbidden, -1,
-			"podIdentity azure-workload asks for kscaled's own Azure identity, which triggers may use by "
-			"a ClusterTriggerAuthentication, or, where kscaled runs with cloud-identity all, by any; give "
-			"the trigger credentials of its own instead" },
+			"podIdentity azure-workload asks for kscaled's own Azure identity, which needs a "
+			"ClusterTriggerAuthentication or option cloud-identity all; give the trigger credentials of "
+			"its own instead" },
 	};
 
 	(void)state;
@@ -51,7 +51,7 @@ static void whose_credentials(void **state)
 	}
 }
 
-/* The tokens of equal ones are shared, whatever the host. */
+/* Equal identities share tokens, whatever the host. */
 static void expect_same(const struct pod_identity *pod, const char *host, const struct entra_config *config)
 {
 	struct err err = { 0 };
@@ -83,14 +83,14 @@ static void identities(void **state)
 	expect_same(&pod, QUEUE, &config);
 }
 
-static void to_whom_the_token_goes(void **state)
+static void token_hosts(void **state)
 {
 	static const struct {
 		const char *trusted, *host;
 		bool may;
 	} rows[] = {
 		{ NULL, QUEUE, true },
-		/* of Microsoft, but a tenant may be behind it */
+		/* Microsoft's, but it may belong to a tenant */
 		{ NULL, "ns.servicebus.windows.net", false },
 		{ NULL, "shop.queue.core.local", false },
 		{ "core.local", "shop.queue.core.local", true },
@@ -100,7 +100,7 @@ static void to_whom_the_token_goes(void **state)
 		{ "core.local", "e.example", false },
 		{ ",, ", "e.example", false },
 		{ "*", "e.example", true },
-		/* no other may be read into it */
+		/* not an ambiguous host */
 		{ "*", "", false },
 		{ "*", "e.example:", false },
 		{ "*", "e.example:123456", false },
@@ -125,7 +125,7 @@ static void to_whom_the_token_goes(void **state)
 	}
 }
 
-static void what_is_refused(void **state)
+static void refused(void **state)
 {
 	const struct disclosure queue = { .service = AZURECLOUD_QUEUE, .host = QUEUE },
 				elsewhere = { .service = AZURECLOUD_QUEUE, .host = "shop.e.example" };
@@ -135,14 +135,15 @@ static void what_is_refused(void **state)
 	(void)state;
 	assert_null(azurelogin_new(&pod, NULL, &elsewhere, &err));
 	assert_string_equal(err.msg,
-		"podIdentity azure-workload: shop.e.example is none of Microsoft's hosts for that, and kscaled shows "
-		"its own "
-		"Azure token to no other; whoever runs kscaled may name it by --azure-trusted-hosts");
+		"podIdentity azure-workload: shop.e.example is not one of Microsoft's hosts for this service, and "
+		"kscaled shows its own Azure token to no other; an administrator can allow it with "
+		"--azure-trusted-hosts");
 	assert_null(
 		azurelogin_new(&pod, STORAGE, &(struct disclosure){ .service = AZURECLOUD_NONE, .host = QUEUE }, &err));
 	assert_string_equal(err.msg,
-		"podIdentity azure-workload: " QUEUE " is none of Microsoft's hosts, and kscaled shows its own Azure "
-		"token to no other; whoever runs kscaled may name it by --azure-trusted-hosts");
+		"podIdentity azure-workload: " QUEUE
+		" is not one of Microsoft's hosts, and kscaled shows its own Azure token to no other; an administrator "
+		"can allow it with --azure-trusted-hosts");
 	pod.identity_tenant_id = "a/b";
 	assert_null(azurelogin_new(&pod, NULL, &queue, &err));
 	assert_string_equal(err.msg,
@@ -150,16 +151,16 @@ static void what_is_refused(void **state)
 	pod.identity_tenant_id = "tenant";
 	pod.identity_authority_host = "https://e.example";
 	assert_null(azurelogin_new(&pod, NULL, &queue, &err));
-	assert_non_null(strstr(err.msg, "the authority host is none of Microsoft's"));
+	assert_non_null(strstr(err.msg, "the authority host is not one of Microsoft's"));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whose_credentials),
+		cmocka_unit_test(workload_identity),
 		cmocka_unit_test(identities),
-		cmocka_unit_test(to_whom_the_token_goes),
-		cmocka_unit_test(what_is_refused),
+		cmocka_unit_test(token_hosts),
+		cmocka_unit_test(refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* KEDA's rules of who asks Google, and the parameters they stand on. */
+/* KEDA's rules for a trigger's Google identity, and its parameters. */
 #include "../../fakes/fakekey.h"
 
 #include <setjmp.h>
@@ -45,7 +45,7 @@ static int read_with(const char *variable, const char *key, const struct pod_ide
 	return rc;
 }
 
-/* project: NULL: our own identity, or "": nobody's. */
+/* project: NULL: kscaled's own identity; "": no identity. */
 static void rules(void **state)
 {
 	MEM_AUTO char *key = fakekey_google(URL, "by-key");
@@ -93,7 +93,7 @@ static void rules(void **state)
 	}
 }
 
-static void a_file_is_not_read(void **state)
+static void key_files_are_not_read(void **state)
 {
 	struct strmap m = { 0 };
 	struct scaler_params params = { .type = "x", .metadata = &m };
@@ -107,7 +107,7 @@ static void a_file_is_not_read(void **state)
 	strmap_done(&m);
 }
 
-static void what_is_not_known_is_no_error(void **state)
+static void unknown_values_are_no_error(void **state)
 {
 	struct strmap m = { 0 }, a = { 0 };
 	struct scaler_params params = { .type = "x", .metadata = &m, .auth = &a, .unknown = "?" };
@@ -125,8 +125,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules),
-		cmocka_unit_test(a_file_is_not_read),
-		cmocka_unit_test(what_is_not_known_is_no_error),
+		cmocka_unit_test(key_files_are_not_read),
+		cmocka_unit_test(unknown_values_are_no_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What all HTTP triggers share beyond what test_prometheus.c tries: apiKey, the URL, and which
- * credentials come of it.
+ * What HTTP triggers have in common, besides test_prometheus.c: apiKey, the URL, and the resulting
+ * credentials.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,10 +83,10 @@ static void api_key(void **state)
 				 A("apiKey", "k", "customAuthHeader", "X", "customAuthValue", "y"), HTTPAUTH_API_KEY,
 				 &auth, &err),
 		-1);
-	assert_non_null(strstr(err.msg, "cannot go together"));
+	assert_non_null(strstr(err.msg, "cannot be combined"));
 }
 
-static void users_of_urls(void **state)
+static void users_in_urls(void **state)
 {
 	struct httpauth auth;
 	struct err err = { 0 };
@@ -100,7 +100,7 @@ static void users_of_urls(void **state)
 	assert_string_equal(webaccess_config(auth.access)->password, "p/w");
 	httpauth_done(&auth);
 
-	/* A mode says who we are: the URL's user does not. */
+	/* A mode's credentials replace the URL's user. */
 	assert_int_equal(read_auth((const char *const[]){ "url", "https://u:p@h:1/", "authModes", "bearer", NULL },
 				 A("bearerToken", "t"), 0, &auth, &err),
 		0);
@@ -135,7 +135,7 @@ static const char *key_of(const struct httpauth *a)
 	return identity_key(webaccess_identity(a->access));
 }
 
-/* A token is shared by all who are the same client there, whatever else they send. */
+/* Equal clients share a token, whatever else they send. */
 static void tokens(void **state)
 {
 	struct httpauth a, b;
@@ -172,7 +172,7 @@ static void tokens(void **state)
 	httpauth_done(&b);
 }
 
-/* Azure Managed Prometheus: kscaled's own token, for one cloud's service, to nobody else. */
+/* Azure Managed Prometheus: kscaled's own token, for one cloud's service only. */
 static void own_token_of_azure(void **state)
 {
 	static const struct pod_identity workload = { .provider = "azure-workload", .may_be_kscaled = true },
@@ -241,8 +241,8 @@ static void own_token_of_azure(void **state)
 	strmap_done(&token);
 }
 
-/* KEDA signs with podIdentity aws also where the trigger has no region. */
-static void the_region_of_the_environment(void **state)
+/* Like KEDA, podIdentity aws signs without the trigger's region. */
+static void default_region(void **state)
 {
 	static const struct pod_identity here = { .provider = "aws",
 		.aws_region = "eu-north-1",
@@ -267,7 +267,7 @@ static void the_region_of_the_environment(void **state)
 		{ &forbidden, NULL, NULL, HTTPAUTH_CLOUD, NULL, "kscaled's own AWS identity", NULL },
 		{ &other, NULL, NULL, 0, NULL, NULL, NULL },
 		{ NULL, NULL, NULL, HTTPAUTH_CLOUD, NULL, NULL, NULL },
-		/* with keys or as the operator, too, and never unsigned in silence */
+		/* also with keys or identityOwner operator; never silently unsigned */
 		{ &plain, NULL, NULL, HTTPAUTH_CLOUD, NULL, NULL, NULL },
 		{ &plain, NULL, NULL, HTTPAUTH_CLOUD, "eu-north-1", NULL, "keys" },
 		{ &plain, "us-east-1", NULL, HTTPAUTH_CLOUD, "us-east-1", NULL, "keys" },
@@ -321,9 +321,9 @@ static void the_region_of_the_environment(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(api_key), cmocka_unit_test(users_of_urls),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(api_key), cmocka_unit_test(users_in_urls),
 		cmocka_unit_test(trust), cmocka_unit_test(tokens), cmocka_unit_test(own_token_of_azure),
-		cmocka_unit_test(the_region_of_the_environment) };
+		cmocka_unit_test(default_region) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,12 +65,12 @@ static const struct {
 /* The URL of the first request. */
 static char *first_url(struct question *q)
 {
-	struct httpsource ask = { .base = { .question = q }, .note = mem_zalloc(q->type->http->note_size) };
+	struct httpsource ask = { .base = { .question = q }, .state = mem_zalloc(q->type->http->state_size) };
 	struct webrequest r = { 0 };
 	struct err err = { 0 };
 
 	assert_int_equal(q->type->http->request(&ask, &r, &err), 0);
-	free(ask.note);
+	free(ask.state);
 	return r.url;
 }
 
@@ -209,9 +209,9 @@ static const struct httpsource_type *http_of(const struct walk *w)
 
 static void walk_end(struct walk *w)
 {
-	if (w->ask.note)
-		http_of(w)->note_done(w->ask.note);
-	mem_free_ptr(&w->ask.note);
+	if (w->ask.state)
+		http_of(w)->state_done(w->ask.state);
+	mem_free_ptr(&w->ask.state);
 	mem_free_ptr(&w->request.url);
 }
 
@@ -220,7 +220,7 @@ static void walk_begin(struct walk *w)
 	walk_end(w);
 	w->ask = (struct httpsource){ .base = { .question = w->scaler.question },
 		.sources = &w->sources,
-		.note = mem_zalloc(http_of(w)->note_size),
+		.state = mem_zalloc(http_of(w)->state_size),
 		.deadline_ms = loop_now_ms(w->sources.loop) + 60000 };
 	w->verdict = HTTPSOURCE_NEXT;
 	err_clear(&w->err);

@@ -101,7 +101,7 @@ static const struct {
 	{ "serverAddress=l:3100" REST, NULL, "\"serverAddress\": must be a URL that begins with" },
 	{ BASE "|ignoreNullValues=maybe", NULL, "\"ignoreNullValues\" value \"maybe\"" },
 	{ BASE "|authModes=bearer", NULL, "missing required parameter \"bearerToken\"" },
-	{ BASE "|authModes=apiKey", "apiKey=secret-value", "apiKey is not sent by this trigger" },
+	{ BASE "|authModes=apiKey", "apiKey=secret-value", "apiKey is not supported by this trigger" },
 };
 
 static void rejected(void **state)

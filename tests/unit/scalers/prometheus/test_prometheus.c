@@ -180,7 +180,7 @@ static const struct {
 		"\"authModes\" must be a list of apiKey, basic, tls, bearer, custom, oauth" },
 	{ BASE, "authModes=secret-value", NULL, "\"authModes\" must be a list of" },
 	{ BASE "|authModes=apiKey", "apiKey=secret-value", NULL,
-		"apiKey is not sent by this trigger; custom sends any header" },
+		"apiKey is not supported by this trigger; custom sends any header" },
 	{ BASE "|authModes=bearer", "bearerToken=secret-value\nX: y", NULL, "the bearer token holds a line break" },
 	{ BASE, "ca=secret-value", NULL, "CA: no PEM certificate in it" },
 	{ BASE "|awsRegion=eu-west-1", NULL, NULL, "awsAccessKeyID not found" },

@@ -271,13 +271,13 @@ static void by_kscaleds_own_token(void **state)
 		{ &own, HTTPS, "workloadIdentityResource=x|ca=PEM", "client_id=kscaled&", "&scope=x%2F.default&",
 			NULL },
 		{ &forbidden, HTTPS, "workloadIdentityResource=x", NULL, NULL,
-			"kscaled's own Azure identity, which triggers may use by a" },
+			"kscaled's own Azure identity, which needs a" },
 		{ &trustless, HTTPS, "workloadIdentityResource=x", NULL, NULL,
-			"parameter \"host\": podIdentity azure-workload: mq is none of Microsoft's hosts, and "
+			"parameter \"host\": podIdentity azure-workload: mq is not one of Microsoft's hosts, and "
 			"kscaled" },
 		{ &trustless, "host=https://a.vault.azure.net/|queueName=q",
 			"workloadIdentityResource=https://vault.azure.net", NULL, NULL,
-			"a.vault.azure.net is none of Microsoft's hosts" },
+			"a.vault.azure.net is not one of Microsoft's hosts" },
 		{ &own, HTTP, "workloadIdentityResource=x", NULL, NULL,
 			"parameter \"host\": podIdentity azure-workload: must begin with https://: kscaled shows its "
 			"own Azure token by TLS" },
@@ -373,7 +373,7 @@ static const struct {
 		"workloadIdentityResource cannot be given with oauthTokenURI" },
 	{ AMQP, "workloadIdentityResource=api://x",
 		"workload identity is not supported for the AMQP protocol at the moment" },
-	{ HTTPS, "workloadIdentityResource=api://x", "kscaled's own Azure identity, which triggers may use by a" },
+	{ HTTPS, "workloadIdentityResource=api://x", "kscaled's own Azure identity, which needs a" },
 	{ HTTP, "username=u", "username and password must be given together" },
 	{ AMQP, "password=p", "username and password must be given together" },
 	{ AMQP, "tls=yes", "\"tls\" value from authParams (not shown): must be one of disable, enable" },

@@ -196,19 +196,20 @@ static void as_kscaled(void **state)
 		/* with others' it is as without one, as in KEDA */
 		{ &aws, PARTS ASKS, "password=secret-value", NULL },
 		{ &own, PARTS ASKS, "password=secret-value",
-			"parameter \"host\": podIdentity azure-workload: db is none of Microsoft's hosts for that" },
-		{ &own, "host=evil.example," SERVER "|" AZURE, NULL, "evil.example is none of Microsoft's hosts" },
-		{ &own, "host=" SERVER ",evil.example|" AZURE, NULL, "evil.example is none of Microsoft's hosts" },
-		{ &own, "host=" SERVER ", evil.example|" AZURE, NULL, "no host's name" },
-		{ &own, "host=" SERVER ",|" AZURE, NULL, "\"\" is no host's name" },
-		{ &own, "host=/var/run/postgresql|" AZURE, NULL, "no host's name" },
+			"parameter \"host\": podIdentity azure-workload: db is not one of Microsoft's hosts for this "
+			"service" },
+		{ &own, "host=evil.example," SERVER "|" AZURE, NULL, "evil.example is not one of Microsoft's hosts" },
+		{ &own, "host=" SERVER ",evil.example|" AZURE, NULL, "evil.example is not one of Microsoft's hosts" },
+		{ &own, "host=" SERVER ", evil.example|" AZURE, NULL, "not a host name" },
+		{ &own, "host=" SERVER ",|" AZURE, NULL, "\"\" is not a host name" },
+		{ &own, "host=/var/run/postgresql|" AZURE, NULL, "not a host name" },
 		{ &own, AZURE, "connection=host=" SERVER " user=u",
 			"no host given: with podIdentity azure-workload connection is not read" },
 		{ &own, "connection=host=" SERVER "|" AZURE, NULL, "no host given: with podIdentity" },
 		{ &own, "host=" SERVER "|port=1|userName=u|dbName=d|sslmode=disable|" ASKS, NULL,
 			"\"sslmode\" must be require, verify-ca or verify-full" },
 		{ &own, "host=" SERVER "|" AZURE, "ca=secret-value", "parameter \"ca\" does not go together" },
-		{ &mine, "host=" SERVER "|" AZURE, NULL, "kscaled's own Azure identity, which triggers may use by a" },
+		{ &mine, "host=" SERVER "|" AZURE, NULL, "kscaled's own Azure identity, which needs a" },
 	};
 	struct scaler a, b;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "net/identity/awsplace.h"
+#include "net/identity/awsregion.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #define REGION_MAX 40
 
-int awsplace_check_region(const char *region, struct err *err)
+int awsregion_check(const char *region, struct err *err)
 {
 	size_t len = strlen(region);
 
@@ -18,7 +18,7 @@ int awsplace_check_region(const char *region, struct err *err)
 	return err_set(err, ERR_INVALID, "is not the name of an AWS region, such as eu-west-1");
 }
 
-/* AWS's partitions, by how the names of their regions begin; the last is all others. */
+/* AWS's partitions, by the prefix of their regions; the last is the default. */
 static const struct {
 	const char *region, *domain;
 } partitions[] = {
@@ -31,7 +31,7 @@ static const struct {
 	{ "", "amazonaws.com" },
 };
 
-char *awsplace_host(const char *service, const char *region)
+char *awsregion_host(const char *service, const char *region)
 {
 	size_t i = 0;
 
@@ -40,9 +40,9 @@ char *awsplace_host(const char *service, const char *region)
 	return mem_printf("%s.%s.%s", service, region, partitions[i].domain);
 }
 
-char *awsplace_url(const char *service, const char *region)
+char *awsregion_url(const char *service, const char *region)
 {
-	MEM_AUTO char *host = awsplace_host(service, region);
+	MEM_AUTO char *host = awsregion_host(service, region);
 
 	return mem_printf("https://%s", host);
 }
