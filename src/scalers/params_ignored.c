@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is wrong where it has no effect, and is told without being an error. */
+/* Faults in parameters without effect: reported, but no errors. */
 #include <stdarg.h>
 #include <stdlib.h>
 

@@ -120,9 +120,9 @@ static void a_slip_of_the_pen_is_told(void **state)
 		      *far = missingtypes_explain("something-else-altogether");
 
 	(void)state;
-	assert_string_equal(begin, "perhaps nats-jetstream; kscaled-triggers(5) has all that there are");
-	assert_string_equal(near, "perhaps rabbitmq; kscaled-triggers(5) has all that there are");
-	assert_string_equal(far, "kscaled-triggers(5) has all that there are");
+	assert_string_equal(begin, "perhaps nats-jetstream; kscaled-triggers(5) lists all types");
+	assert_string_equal(near, "perhaps rabbitmq; kscaled-triggers(5) lists all types");
+	assert_string_equal(far, "kscaled-triggers(5) lists all types");
 }
 
 int main(void)

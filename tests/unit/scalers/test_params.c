@@ -334,12 +334,12 @@ static void long_durations_are_shortened(void **state)
 	assert_int_equal(ms[1], 5000);
 	assert_int_equal(ms[2], 3600000);
 	said = params_shortened(&t.params);
-	assert_string_equal(said, "timeout 1h is more than the longest, 2m, which is used");
+	assert_string_equal(said, "timeout 1h is more than the maximum, 2m, which is used");
 	free(said);
 	strmap_set(&t.metadata, "window", "5001");
 	said = params_shortened(&t.params);
 	assert_string_equal(said,
-		"timeout 1h is more than the longest, 2m, which is used; window 5001 is more than the longest, 5s, "
+		"timeout 1h is more than the maximum, 2m, which is used; window 5001 is more than the maximum, 5s, "
 		"which is used");
 	free(said);
 	strmap_set(&t.metadata, "wait", "soon");
@@ -448,9 +448,9 @@ static void lists_and_maps_have_an_end(void **state)
 	buf_puts(&many, ",k=secret");
 	given(buf_text(&many));
 	expect_error(read_as(PARAM_LIST, &everywhere, NULL, &list, &err), &err,
-		"parameter \"count\": 1001 values are given, at most 1000 may be");
+		"parameter \"count\": 1001 values are given, at most 1000 are allowed");
 	expect_error(read_as(PARAM_MAP, &everywhere, NULL, &map, &err), &err,
-		"parameter \"count\": 1001 values are given, at most 1000 may be");
+		"parameter \"count\": 1001 values are given, at most 1000 are allowed");
 	assert_int_equal(list.count + map.count, 0);
 	buf_done(&many);
 }

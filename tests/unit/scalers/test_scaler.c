@@ -42,7 +42,7 @@ static void take_answer(void *arg, const struct answer *answer, const struct err
 	if (answer ? err != NULL : !err || err->kind != ERR_INVALID)
 		fail_msg("an answer and an error, or none");
 	if (err)
-		assert_string_equal(err->msg, "a server: what it says makes no finite number");
+		assert_string_equal(err->msg, "a server: the value is not a finite number");
 }
 
 /* quantity_from_double makes 0 of them, which would scale in. */

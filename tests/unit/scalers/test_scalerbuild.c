@@ -96,8 +96,8 @@ static void what_is_wrong_is_told_at_once(void **state)
 		"a "
 		"TriggerAuthentication or connectionFromEnv, or say in one podIdentity.provider azure-workload");
 	expect_message("rediss", "listName=a", NULL,
-		"trigger 3: no scaler found for type: rediss (perhaps redis; kscaled-triggers(5) has all that there "
-		"are)");
+		"trigger 3: no scaler found for type: rediss (perhaps redis; kscaled-triggers(5) lists all "
+		"types)");
 }
 
 /* As much as there is room for, and how much more. */
