@@ -76,7 +76,7 @@ def test_metrics_targets_and_activity(kscaled, stage, scaler):
     eventually(lambda: stage.says("Active", "False", "ScalerNotActive"))
     scaler.says(fail={"GetMetrics": ["INTERNAL", "no such token s3cret-of-env"]})
     stage.wait_failing()
-    assert "its words are not shown, as they repeat the value of tokenFromEnv" in stage.metric("s0-load").failure(503, "ServiceUnavailable")
+    assert "the server's message is not shown, as it contains the value of tokenFromEnv" in stage.metric("s0-load").failure(503, "ServiceUnavailable")
 
 
 def test_new_targets_and_names_reach_the_hpa(kscaled, stage, scaler):

@@ -54,7 +54,7 @@ static void data_done(void *data)
 
 /* ---- Building ---- */
 
-/* Over several values, in KEDA's words. */
+/* Checks over several values, in KEDA's words. */
 static int check(const struct etcd_login *f, struct err *err)
 {
 	if (f->tls == ENABLE && !f->cert && f->client_key)
@@ -129,11 +129,11 @@ struct etcd_ask {
 	struct scaler_ask base;
 	struct scaler_sources *sources;
 	int64_t deadline_ms;
-	struct etcdsession_entry *entry; /* one of these two */
+	struct etcdsession_entry *entry; /* either this or call */
 	struct grpc_call *call;
 	struct etcdsession_pass pass; /* of the call; without its metadata */
 	size_t failed;                /* members that did not answer */
-	bool again;                   /* with a new token */
+	bool again;                   /* has been retried with a new token */
 };
 
 static const struct etcdquestion *question_of(const struct etcd_ask *a)
@@ -157,7 +157,7 @@ static void put_range(void *arg, struct buf *message)
 
 static void enter(struct etcd_ask *a);
 
-/* Whether another try makes sense, and there is time for it. */
+/* Whether a retry makes sense and there is time for it. */
 static bool tries_again(struct etcd_ask *a, struct err *err)
 {
 	enum etcdsession_advice advice = etcdsession_complain(a->sources->etcd, question_of(a)->place, &a->pass, err);
@@ -186,7 +186,7 @@ static void on_range(void *arg, const void *bytes, size_t len, const struct err 
 	}
 }
 
-/* What is left of the time is shared out among the members that are left. */
+/* Each remaining member gets an equal share of the remaining time. */
 static void on_pass(void *arg, const struct etcdsession_pass *pass, const struct err *failure)
 {
 	struct etcd_ask *a = arg;

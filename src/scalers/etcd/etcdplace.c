@@ -35,7 +35,7 @@ void etcdplace_unref(struct etcdplace *p)
 
 /* ---- Members ---- */
 
-/* What stands before the host says whether there is TLS; a path behind it is none of etcd's. */
+/* The scheme decides on TLS; a path is refused, as etcd has none. */
 static int read_member(const char *text, bool tls_enabled, char **address, bool *tls, struct err *err)
 {
 	bool http = text_begins(text, "http://"), https = text_begins(text, "https://");
@@ -45,7 +45,7 @@ static int read_member(const char *text, bool tls_enabled, char **address, bool 
 
 	*tls = https || (tls_enabled && !http);
 	if (http && tls_enabled)
-		return err_set(err, ERR_INVALID, "is without TLS (http://), although tls is enabled");
+		return err_set(err, ERR_INVALID, "must not be http:// when tls is enabled");
 	if ((http || https) && len > 0 && rest[len - 1] == '/')
 		len--;
 	*address = mem_dupn(rest, len);
@@ -115,5 +115,5 @@ struct etcdplace *etcdplace_new(const struct etcdplace_config *config, struct er
 void etcdplace_hide(const struct etcdplace *p, struct err *err)
 {
 	if (p->password && strlen(p->password) >= HIDDEN_LEAST && strstr(err->msg, p->password))
-		err_set(err, err->kind, "its words are not shown, as they repeat the password");
+		err_set(err, err->kind, "the server's message is not shown, as it contains the password");
 }

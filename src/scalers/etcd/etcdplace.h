@@ -3,9 +3,9 @@
 #define SCALERS_ETCD_ETCDPLACE_H
 
 /*
- * The members of an etcd that a trigger names, and as whom it asks them. Immutable and
- * reference-counted; its key, without secrets, is a part of the question's, and sessions are shared
- * by it (scalers/etcd/etcdsession).
+ * The etcd cluster of a trigger: its members and credentials. Immutable and reference-counted. Its
+ * key, without secrets, is part of the question's, and sessions are shared by it
+ * (scalers/etcd/etcdsession).
  */
 
 #include <stdbool.h>
@@ -23,14 +23,14 @@ struct etcdplace {
 	char *name;                                          /* for messages: "10.0.0.7:2379" */
 	struct grpcendpoint *members[ETCDPLACE_MEMBERS_MAX]; /* one reference each */
 	size_t count;
-	char *username, *password; /* NULL: nobody */
+	char *username, *password; /* NULL: no login */
 };
 
 struct etcdplace_config { /* borrowed */
 	const char *namespace_;
 	/*
-	 * Each host:port, or http://host:port, https://host:port; empty ones are skipped. What says
-	 * nothing has TLS when tls is there
+	 * host:port, http://host:port or https://host:port; empty ones are skipped. Without a
+	 * scheme, TLS is used when tls is set
 	 */
 	char *const *members;
 	size_t count;
@@ -43,7 +43,7 @@ struct etcdplace *etcdplace_new(const struct etcdplace_config *config, struct er
 struct etcdplace *etcdplace_ref(struct etcdplace *p);
 void etcdplace_unref(struct etcdplace *p); /* NULL is fine; wipes with the last one */
 
-/* Replaces words that repeat the password. */
+/* Replaces the message if it contains the password. */
 void etcdplace_hide(const struct etcdplace *p, struct err *err);
 
 #endif

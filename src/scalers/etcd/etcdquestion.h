@@ -2,7 +2,7 @@
 #ifndef SCALERS_ETCD_ETCDQUESTION_H
 #define SCALERS_ETCD_ETCDQUESTION_H
 
-/* The data of an etcd trigger's question: which key of which etcd. For scalers/etcd. */
+/* The data of an etcd trigger's question. For scalers/etcd. */
 
 #include <stdint.h>
 
@@ -11,11 +11,11 @@
 
 struct etcdquestion {
 	char *key;
-	int64_t progress_s;      /* how often a watch hears of etcd when nothing changes */
+	int64_t progress_s;      /* etcd's interval of progress notifications */
 	struct etcdplace *place; /* one reference */
 };
 
-/* "etcd 10.0.0.7:2379: " before the message: of several members the one that it is about. */
+/* Prepends "etcd 10.0.0.7:2379: ", with several members the address of this one. */
 void etcdquestion_name_error(const struct question *question, size_t member, struct err *err);
 
 #endif

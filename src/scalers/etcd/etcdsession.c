@@ -26,13 +26,13 @@ struct etcdsession {
 	struct etcdplace *place; /* one reference */
 	size_t member;
 	char *token;            /* owned: "token: ..."; NULL: none */
-	unsigned login;         /* how many there were */
-	bool open;              /* etcd knows no users */
-	struct grpc_call *call; /* a login; NULL: none is under way */
-	size_t tried;           /* members in this login */
-	int64_t deadline_ms;    /* of it */
+	unsigned login;         /* number of successful logins */
+	bool open;              /* etcd has authentication disabled */
+	struct grpc_call *call; /* the login in progress; NULL */
+	size_t tried;           /* members tried in this login */
+	int64_t deadline_ms;    /* of the login */
 	struct etcdsession_entry *entries;
-	struct loop_task settle; /* tells the entries */
+	struct loop_task settle; /* answers the entries */
 	struct err *err;         /* of the last login; owned; NULL */
 	int64_t used_ms;
 	UT_hash_handle hh;
@@ -130,7 +130,7 @@ static void on_late(void *arg)
 
 static void start_login(struct etcdsession *s);
 
-/* One at a time: its callback may do anything. */
+/* Answers one entry per run, as its callback may change the list. */
 static void on_settle(void *arg)
 {
 	struct etcdsession *s = arg;
@@ -148,7 +148,7 @@ static void on_settle(void *arg)
 		struct err err = *s->err;
 
 		if (!e->next)
-			err_keep(&s->err, NULL); /* who comes from now on tries again */
+			err_keep(&s->err, NULL); /* later entries start a new login */
 		tell(e, &err);
 	} else {
 		tell(e, NULL);
@@ -190,7 +190,7 @@ static void on_login(void *arg, const void *bytes, size_t len, const struct err 
 	loop_task_queue(s->pool->loop, &s->settle);
 }
 
-/* What is left of the time is shared out among the members that are left. */
+/* Each remaining member gets an equal share of the remaining time. */
 static void start_login(struct etcdsession *s)
 {
 	const struct etcdsession_entry *first = s->entries;
@@ -207,7 +207,7 @@ static void start_login(struct etcdsession *s)
 	s->call = grpc_unary(s->pool->grpc, s->place->members[s->member], &request);
 }
 
-/* ---- For those who ask ---- */
+/* ---- Entering ---- */
 
 static struct etcdsession *session_get(struct etcdsession_pool *p, struct etcdplace *place)
 {
@@ -243,7 +243,7 @@ struct etcdsession_entry *etcdsession_enter(struct etcdsession_pool *p, struct e
 	loop_timer_init(&e->late, p->loop, on_late, e);
 	loop_timer_set(&e->late, left_ms > 1 ? left_ms : 1);
 	if (!s->entries)
-		err_keep(&s->err, NULL); /* nobody was left to be told */
+		err_keep(&s->err, NULL); /* of a login whose entries have left */
 	DL_APPEND(s->entries, e);
 	if (!s->call) {
 		s->tried = 0;
@@ -252,7 +252,7 @@ struct etcdsession_entry *etcdsession_enter(struct etcdsession_pool *p, struct e
 	return e;
 }
 
-/* etcd's words for a token that it does not take, or misses. */
+/* etcd's messages about an invalid or missing token. */
 static bool is_about_token(const struct err *err)
 {
 	static const char *const words[] = { "invalid auth token", "revision of auth store is old",
@@ -271,7 +271,7 @@ enum etcdsession_advice etcdsession_complain(struct etcdsession_pool *p, struct 
 	enum etcdsession_advice advice = ETCDSESSION_NO;
 
 	if (s->token && strstr(err->msg, s->token + strlen("token: ")))
-		err_set(err, err->kind, "its words are not shown, as they repeat the token");
+		err_set(err, err->kind, "the server's message is not shown, as it contains the token");
 	if (place->username && is_about_token(err)) {
 		if (pass->login == (s->token ? s->login : 0))
 			drop_token(s);
@@ -285,7 +285,7 @@ enum etcdsession_advice etcdsession_complain(struct etcdsession_pool *p, struct 
 	return advice;
 }
 
-/* ---- Life ---- */
+/* ---- The pool ---- */
 
 struct etcdsession_pool *etcdsession_pool_new(struct loop *loop, struct grpc_pool *grpc)
 {

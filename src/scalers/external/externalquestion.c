@@ -166,7 +166,7 @@ void externalquestion_name_error(const struct question *question, struct err *er
 		const char *value = strmap_get(&s->metadata, s->variables.pairs[i].key);
 
 		if (strlen(value) >= HIDDEN_LEAST && strstr(err->msg, value))
-			err_set(err, err->kind, "its words are not shown, as they repeat the value of %s",
+			err_set(err, err->kind, "the server's message is not shown, as it contains the value of %s",
 				s->variables.pairs[i].key);
 	}
 	err_wrap(err, "%s", question->source);

@@ -99,7 +99,7 @@ static const struct {
 	{ "endpoints=unix:///run/etcd|" REST, NULL, "piece 1: must be host:port" },
 	{ "endpoints=e e:1|" REST, NULL, "piece 1: address \"e e:1\" must be host:port" },
 	{ "endpoints=, |" REST, NULL, "parameter \"endpoints\" has no endpoint" },
-	{ "endpoints=http://e:1|" REST, "tls=enable", "is without TLS (http://), although tls is enabled" },
+	{ "endpoints=http://e:1|" REST, "tls=enable", "must not be http:// when tls is enabled" },
 	{ BASE, "tls=on",
 		"unable to set param \"tls\" value from authParams (not shown): must be one of disable, enable" },
 	{ BASE, "tls=enable|key=secret-value", "cert must be provided with key" },

@@ -174,8 +174,8 @@ static void who_is_refused_is_told(void **state)
 	w.answer = refuse;
 	enter(&a, w.place, 5000);
 	enter(&b, w.place, 5000);
-	expect(&a, "its words are not shown, as they repeat the password");
-	expect(&b, "its words are not shown");
+	expect(&a, "the server's message is not shown, as it contains the password");
+	expect(&b, "message is not shown");
 	assert_int_equal(h2server_requests(w.server), 1);
 	w.answer = give_token;
 	enter(&a, w.place, 5000);

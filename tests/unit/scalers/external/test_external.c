@@ -516,7 +516,7 @@ static void a_metric_is_its_value_and_whether_there_is_work(void **state)
 	answers(NULL, 0, BYTES("\x08\x01"));
 	ask(w.one.question, 5000);
 	UNTIL(w.done);
-	snprintf(said, sizeof(said), "%s: its words are not shown, as they repeat the value of tokenFromEnv",
+	snprintf(said, sizeof(said), "%s: the server's message is not shown, as it contains the value of tokenFromEnv",
 		w.one.question->source);
 	assert_string_equal(w.said, said);
 	answers(BYTES("\x0a\x02\x10\x07"), BYTES("\x08\x01"));
