@@ -99,8 +99,8 @@ static void rejected(void **state)
 		{ "timezone=UTC|start=0 6 * * *|end= |desiredReplicas=1", NULL, "missing required parameter \"end\"" },
 		{ DAY, NULL, "missing required parameter \"desiredReplicas\"" },
 		{ DAY "|desiredReplicas=0", NULL,
-			"\"desiredReplicas\" value \"0\" must be greater than 0: a cron trigger asks for replicas "
-			"within its window" },
+			"\"desiredReplicas\" value \"0\" must be greater than 0: outside its window a cron trigger "
+			"asks for no replicas" },
 		{ DAY "|desiredReplicas=-1", NULL, "\"desiredReplicas\" value \"-1\" must be greater than 0" },
 		{ DAY "|desiredReplicas=many", NULL, "\"desiredReplicas\" value \"many\": must be a whole number" },
 		{ "timezone=Europe/Entenhausen|start=0 6 * * *|end=0 20 * * *|desiredReplicas=1", NULL,
@@ -118,9 +118,9 @@ static void rejected(void **state)
 		{ "timezone=UTC|start=00 6 * * *|end=0 06 ? * 0-6|desiredReplicas=1", NULL,
 			"\"00 6 * * *\" and \"0 06 ? * 0-6\" are the same times" },
 		{ "timezone=UTC|start=0 6 30 2 *|end=0 20 * * *|desiredReplicas=1", NULL,
-			"parameter \"start\" value \"0 6 30 2 *\": there is no such day in any year" },
+			"parameter \"start\" value \"0 6 30 2 *\": this date does not exist in any year" },
 		{ "timezone=UTC|start=0 6 * * *|end=0 20 31 4 *|desiredReplicas=1", NULL,
-			"parameter \"end\" value \"0 20 31 4 *\": there is no such day in any year" },
+			"parameter \"end\" value \"0 20 31 4 *\": this date does not exist in any year" },
 		{ DAY "|desiredReplicas=1", "Utilization", "'Utilization' metric type is unsupported" },
 	};
 

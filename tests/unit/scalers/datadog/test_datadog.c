@@ -134,9 +134,9 @@ static const struct {
 	{ AGENT, AGENT_AUTH "|authMode=secret-value", "err incorrect value for authMode is given" },
 	{ AGENT, AGENT_AUTH "|authMode=bearer", "BearerToken is required" },
 	{ "useClusterAgentProxy=true|datadogMetricName=a/b|datadogMetricNamespace=shop|targetValue=10", AGENT_AUTH,
-		"\"datadogMetricName\" must be a name of Kubernetes" },
+		"\"datadogMetricName\" must be a Kubernetes name" },
 	{ AGENT, "datadogNamespace=evil.example/x?|datadogMetricsService=a",
-		"\"datadogNamespace\" must be a name of Kubernetes" },
+		"\"datadogNamespace\" must be a Kubernetes name" },
 };
 
 static void rejected(void **state)

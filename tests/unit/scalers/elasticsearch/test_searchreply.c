@@ -59,9 +59,9 @@ static const struct {
 	{ M, AGG("{}"), NO, NO, "got: 'JSON'" },
 	/* of a part */
 	{ M, "{\"timed_out\":true," SHARDS(5, 5, 0) ",\"aggregations\":{\"m\":{\"value\":1}}}", NO, NO,
-		"the search ran out of time (\"timed_out\")" },
+		"the search timed out (\"timed_out\")" },
 	{ M, "{" SHARDS(5, 4, 0) ",\"aggregations\":{\"m\":{\"value\":1}}}", NO, NO,
-		"only 4 of 5 shards answered, and the value would be of a part of the documents" },
+		"only 4 of 5 shards answered, so the value would cover only part of the documents" },
 	{ M,
 		"{\"_shards\":{\"total\":5,\"successful\":4,\"failed\":1,\"failures\":[{\"shard\":0,\"reason\":{"
 		"\"type\":\"illegal\",\"reason\":\"no\\nfield\"}}]}}",

@@ -69,11 +69,11 @@ static const struct {
 	{ BYTES(KV("\x0f",
 		  "\x04"
 		  "500m")),
-		0, ERR_INVALID, "the value of watchKey k is no number such as 5 or 1.5" },
+		0, ERR_INVALID, "the value of watchKey k (4 bytes) must be a number such as 5 or 1.5" },
 	{ BYTES(KV("\x0e",
 		  "\x03"
 		  "nan")),
-		0, ERR_INVALID, "is no number" },
+		0, ERR_INVALID, "must be a number" },
 	{ BYTES(KV("\x0d",
 		  "\x02"
 		  "5\0")),

@@ -439,9 +439,9 @@ static void servers_that_do_not_answer_are_passed_over(void **state)
 	assert_null(asks(&w));
 	assert_int_equal(w.err.kind, ERR_TEMPORARY);
 	assert_string_equal(w.err.msg,
-		"leader node not found for consumer \"worker\": none of the 3 places where the cluster's servers "
-		"should be is n3's, at the endpoint's port; connect_urls in /varz must be addresses that can be "
-		"reached from here; http://10.0.0.3:8222: no complete answer within 500 ms");
+		"leader node not found for consumer \"worker\": none of the cluster's 3 addresses, at the "
+		"endpoint's port, belongs to n3; connect_urls in /varz must be reachable from here; "
+		"http://10.0.0.3:8222: no complete answer within 500 ms");
 	walk_done(&w);
 }
 
@@ -463,8 +463,8 @@ static void no_time_is_left(void **state)
 }
 
 #define NO_ACCOUNT                                                                                                     \
-	"account not found: the server tells of no such account with streams; \"account\" is its name ($G without "    \
-	"accounts), \"accountID\" its public key where the server has an operator (JWT)"
+	"account not found: the server has no such account with streams; \"account\" is its name ($G without "         \
+	"accounts), \"accountID\" its public key if the server has an operator (JWT)"
 
 /* What the endpoint itself says is the answer, or why there is none. */
 static void what_the_endpoint_says_counts(void **state)
@@ -538,7 +538,7 @@ static void missing_in_a_cluster(void **state)
 		assert_int_equal(w.err.kind, silent ? ERR_TEMPORARY : ERR_INVALID);
 		assert_string_equal(w.err.msg,
 			silent ? "one of the cluster's servers did not answer (http://10.0.0.2:8222: Connection "
-				 "refused), and at the others: " NO_ACCOUNT
+				 "refused), and on the others: " NO_ACCOUNT
 			       : NO_ACCOUNT);
 	}
 	walk_done(&w);
@@ -560,7 +560,7 @@ static void no_leader(void **state)
 	asks(&w);
 	hears(&w, 200, jsz("I1", "", 4));
 	assert_null(asks(&w));
-	assert_string_equal(w.err.msg, "consumer \"worker\" has no leader for now");
+	assert_string_equal(w.err.msg, "consumer \"worker\" has no leader at present");
 	assert_int_equal(w.err.kind, ERR_TEMPORARY);
 	walk_done(&w);
 }
