@@ -279,13 +279,13 @@ def test_restarted_while_the_server_is_down(launch, stage, scaler):
 
 
 @pytest.mark.parametrize("specs, said", [
-    ([], "the server names no metric"),
+    ([], "the server returned no metric"),
     ([["", 5, 0]], 'metricName "" cannot be the name of a metric'),
     ([["a/b", 5, 0]], 'metricName "a/b" cannot be the name of a metric'),
-    ([["a", 5, 0], ["A", 5, 0]], 'metricName "A" is there twice'),
+    ([["a", 5, 0], ["A", 5, 0]], 'metricName "A" occurs twice'),
     ([["a", 0, 0]], 'metric "a": its target must be greater than 0'),
     ([["a", -5, 0.0001]], 'metric "a": its target must be greater than 0'),
-    ([["a", 5, float("nan")]], "targetSizeFloat is no number"),
+    ([["a", 5, float("nan")]], "targetSizeFloat is not a finite number"),
 ])
 def test_descriptions_that_are_none(kscaled, module_stage, tmp_path, specs, said):
     stage, scaler = module_stage, GrpcScaler(tmp_path)

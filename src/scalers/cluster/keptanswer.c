@@ -8,8 +8,8 @@
 
 #include "base/mem.h"
 
-#define IDLE_MS  300000 /* an unused answer is kept for this time */
-#define STALE_MS 30000  /* how long it holds while the watch fails */
+#define IDLE_MS  300000 /* an unused answer is kept for this long */
+#define STALE_MS 30000  /* an answer is valid for this long while the watch fails */
 
 struct keptanswer_wait {
 	struct keptanswer_wait *prev, *next;
@@ -28,7 +28,7 @@ struct keptanswer_watch {
 	bool due;
 };
 
-/* ---- What can be answered ---- */
+/* ---- State ---- */
 
 enum standing { STANDING_WAIT, STANDING_KNOWN, STANDING_FAILED };
 
@@ -44,7 +44,7 @@ static enum standing standing_of(const struct keptanswer *k)
 	return k->troubled_ms && loop_now_ms(k->loop) - k->troubled_ms > STALE_MS ? STANDING_FAILED : STANDING_KNOWN;
 }
 
-/* The watch's, unless it is just tried again. */
+/* The watch's error, or, while it is being retried, that the answer is late. */
 static struct err failure_of(const struct keptanswer *k)
 {
 	struct err err = { 0 };
@@ -140,7 +140,7 @@ static void settle(struct keptanswer *k)
 	loop_task_queue(k->loop, &k->settle);
 }
 
-/* ---- What the watch says ---- */
+/* ---- Updates from the watch ---- */
 
 static bool is_same(const struct keptanswer *k, double value, const struct err *wrong)
 {
@@ -236,7 +236,7 @@ struct watch_report keptanswer_watch_report(const void *watch)
 	return (struct watch_report){ .state = k->known ? WATCH_ON : WATCH_STARTING, .why = "" };
 }
 
-/* ---- In and out ---- */
+/* ---- Creation ---- */
 
 static void on_idle(void *arg)
 {

@@ -3,16 +3,15 @@
 #define SCALERS_CLUSTER_KEPTANSWER_H
 
 /*
- * The answer to a question that a watch of the API server keeps in memory: who waits for it, who is
- * told when it changes, and how long it holds while the watch fails.
+ * An answer that a watch of the API server keeps up to date in memory, with the requests that wait
+ * for it and the watchers that are notified of changes.
  *
- * Requests wait until the watch has said it for the first time. A forbidden watch is an error at
- * once; a watch that fails for another reason (an API server restarts) becomes one after 30 s, and
- * what was said last holds until then. What the watch shows may be an error itself (there is no
- * such object). A failure is never 0.
+ * Requests wait for the watch's first result. If the watch is forbidden, they fail at once; if it
+ * fails for another reason (an API server restarts), the last answer is valid for another 30 s. The
+ * answer may be an error itself (there is no such object). A failure is never 0.
  *
- * A member of its owner, who owns the watch, says what it shows, and ends both when nobody has used
- * the answer for some minutes.
+ * A member of its owner, which owns the watch, sets the answer, and frees both when the answer has
+ * been unused for some minutes.
  */
 
 #include <stdbool.h>
@@ -29,29 +28,29 @@ struct keptanswer_watch;
 struct keptanswer {
 	struct loop *loop;
 	const struct informer *informer; /* borrowed: its trouble */
-	const char *late;                /* borrowed: what to say when a request waits too long */
-	loop_fn on_idle;                 /* nobody has used it for some minutes; may end it */
+	const char *late;                /* borrowed: the error of a request that waits too long */
+	loop_fn on_idle;                 /* unused for some minutes; may end it */
 	void *arg;
-	bool known;          /* the watch has said it */
-	double value;        /* what it said: */
-	struct err *wrong;   /* or why there is no value; NULL: there is one */
-	int64_t troubled_ms; /* since when the watch fails (loop clock); 0: it works */
+	bool known; /* the watch has had its first result */
+	double value;
+	struct err *wrong;   /* the answer is this error; NULL: it is value */
+	int64_t troubled_ms; /* the watch has failed since then (loop clock); 0: it works */
 	struct keptanswer_wait *waits;
 	struct keptanswer_watch *watchers;
-	bool tell;               /* it is another than before, or available again */
-	struct loop_task settle; /* at the end of the turn: tells watchers, answers waits */
-	struct loop_timer idle;  /* runs while nobody waits or watches */
+	bool tell;               /* it has changed, or is available again */
+	struct loop_task settle; /* at the end of the turn: notifies watchers, answers requests */
+	struct loop_timer idle;  /* runs while there are no requests and watchers */
 };
 
 void keptanswer_init(struct keptanswer *k, struct loop *loop, const struct informer *informer, const char *late,
 	loop_fn on_idle, void *arg);
 void keptanswer_done(struct keptanswer *k); /* after all requests and watches */
 
-/* What the watch shows: a value, or (copied) why there is none. */
+/* Sets the answer: a value, or an error, which is copied. */
 void keptanswer_set(struct keptanswer *k, double value, const struct err *wrong);
 /* From the informer's on_trouble. */
 void keptanswer_trouble(struct keptanswer *k, const struct err *err);
-bool keptanswer_is_used(const struct keptanswer *k); /* or was, some minutes ago */
+bool keptanswer_is_used(const struct keptanswer *k); /* now or within the last minutes */
 
 /* Receives the value, or err: exactly once, at the end of a turn, not after keptanswer_cancel. */
 typedef void (*keptanswer_fn)(void *arg, double value, const struct err *err);

@@ -16,7 +16,7 @@ static const char *const kinds[] = { [KEYDATA_SECRET] = "Secret", [KEYDATA_CONFI
 static const char *const metric_kinds[] = { [KEYDATA_SECRET] = "secret", [KEYDATA_CONFIG_MAP] = "configmap" };
 
 struct resource_key {
-	struct keyvalues_of of; /* how is made of format, type and location */
+	struct keyvalues_of of; /* of.how is made of format, type and location */
 	char *location;
 };
 
@@ -49,7 +49,7 @@ static void data_done(void *data)
 	keynumber_done(&q->of.how);
 }
 
-/* As the API server takes keys; others cannot be there. */
+/* The API server's rule for keys. */
 static bool is_key(const char *key)
 {
 	size_t len = strlen(key);

@@ -19,7 +19,7 @@ struct counted_place {
 	struct informer informer;
 	struct podtable table;
 	struct keptanswer pods, nodes; /* change only when a list is complete */
-	bool known;                    /* a list was complete once */
+	bool known;                    /* a first list was complete */
 	struct loop_task settle;       /* at the end of the turn: updates the counts */
 	UT_hash_handle hh;
 };
@@ -34,7 +34,7 @@ static struct loop *loop_of(const struct counted_place *p)
 	return kube_loop(p->owner->kube);
 }
 
-/* ---- What the watch brings ---- */
+/* ---- Updates from the watch ---- */
 
 static void on_settle(void *arg)
 {
@@ -156,7 +156,7 @@ struct keptanswer *podcounts_get(struct podcounts *c, const struct podcounts_of 
 	return of->nodes ? &p->nodes : &p->pods;
 }
 
-/* ---- In and out ---- */
+/* ---- Creation ---- */
 
 size_t podcounts_watched(const struct podcounts *c)
 {

@@ -7,14 +7,14 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-/* Beyond it pages are asked for as if no ETag had come. */
+/* Further pages are not cached. */
 #define ENTRIES_MAX 4000
 #define ETAG_MAX    256
 
 struct kept {
 	char *path, *etag; /* owned */
 	struct githubpage page;
-	bool asked; /* in this scan */
+	bool asked; /* used in this scan */
 	UT_hash_handle hh;
 };
 

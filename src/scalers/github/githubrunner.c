@@ -17,19 +17,19 @@
 #include "scalers/http/httpsource.h"
 #include "scalers/params.h"
 
-/* A hundred runs have some 2 MiB. */
+/* A hundred runs take about 2 MiB. */
 #define ANSWER_MAX ((size_t)4 << 20)
 #define STEPS_MAX  2000
-/* All requests of one count have an end together. */
+/* For all requests of one count together. */
 #define SCAN_MS 120000
-/* GitHub wants a minute where it names no time. */
+/* GitHub asks for a minute if its answer gives no time. */
 #define PAUSE_MS  60000
 #define NAMED_MAX 500
-/* What a token of an App may do for us, whatever the App may. */
+/* Permissions that we request for an App's token, even if the App has more. */
 #define PERMISSIONS "{\"actions\":\"read\",\"metadata\":\"read\"}"
 
 struct github {
-	struct httplogin login; /* url: of the API, without a slash at its end */
+	struct httplogin login; /* url: of the API, without trailing slash */
 	char *owner;
 	enum scope { ORGANIZATION, ENTERPRISE, REPOSITORY } scope;
 	struct param_list repos, labels;
@@ -82,7 +82,7 @@ static void data_done(void *data)
 
 /* ---- Building ---- */
 
-/* Of an App all three are needed, as in KEDA; known only when all values are. */
+/* An App needs all three, as in KEDA. Call when all values are known. */
 static int check_login(const struct github_login *f, struct err *err)
 {
 	if (!f->key && !f->token)
@@ -168,7 +168,7 @@ static int log_in(struct scaler_build *b, const struct github_login *f, struct e
 	return 0;
 }
 
-/* Active from the target on, not above it: there are whole jobs only. */
+/* Active from the target on, as in KEDA: the threshold is one job less. */
 static int build(struct scaler_build *b, struct err *err)
 {
 	struct github *q = b->data;
@@ -186,7 +186,7 @@ static int build(struct scaler_build *b, struct err *err)
 
 /* ---- Asking ---- */
 
-/* The note of an ask: where it is. */
+/* The note of an ask is its githubscan. */
 static void note_done(void *note)
 {
 	githubscan_done(note);
@@ -200,7 +200,7 @@ static struct githubscan_place place_of(const struct github *q)
 		.count = q->repos.count };
 }
 
-/* In the order of WANTED below. */
+/* In the order of WANTED. */
 enum { ETAG, REMAINING, RESET, LINK };
 #define WANTED "ETag X-RateLimit-Remaining X-RateLimit-Reset Link"
 
@@ -228,7 +228,7 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 
 /* ---- Limits ---- */
 
-/* How long until the time that X-RateLimit-Reset says, when nothing is left until then; else 0. */
+/* The time until X-RateLimit-Reset if no request is left until then; else 0. */
 static int64_t wait_ms(const struct webresponse *answer)
 {
 	const char *reset = answer->wanted[RESET];
@@ -241,7 +241,7 @@ static int64_t wait_ms(const struct webresponse *answer)
 	return left_ms > 0 ? left_ms : 0;
 }
 
-/* Also of an answer that is good: it was the last. */
+/* Also for successful answers, which may be the last that the limit allows. */
 static void heed_limit(const struct httpsource *ask, const struct webresponse *answer)
 {
 	int64_t ms = wait_ms(answer);
@@ -250,7 +250,7 @@ static void heed_limit(const struct httpsource *ask, const struct webresponse *a
 		httpsource_pause(ask, ms);
 }
 
-/* false: the status has another reason. */
+/* Whether the status is due to a rate limit; err then says so. */
 static bool is_limited(const struct httpsource *ask, const struct webresponse *answer, const char *words,
 	struct err *err)
 {
@@ -281,8 +281,8 @@ static enum httpsource_verdict go_on(const struct github *q, const struct github
 	out->value = (double)scan->jobs;
 	if (scan->cut)
 		out->remark =
-			"of a repository more runs wait, or run, than the hundred of each that are looked at: jobs of "
-			"the others are not counted";
+			"a repository has more than 100 waiting or running runs: only the jobs of the newest 100 of "
+			"each are counted";
 	return HTTPSOURCE_ANSWERED;
 }
 
@@ -304,7 +304,7 @@ static enum httpsource_verdict refused(struct httpsource *ask, const struct webr
 	err_set(err, httpstatus_kind(answer->status), "the GitHub REST API returned error: HTTP status %d%s%s",
 		answer->status, *words ? ": " : "", words);
 	if (answer->status == 401 && !webaccess_identity(q->login.access))
-		err_wrap(err, "personalAccessToken is wrong, or has expired");
+		err_wrap(err, "personalAccessToken is wrong or has expired");
 	err->http_status = answer->status;
 	return HTTPSOURCE_FAILED;
 }

@@ -272,7 +272,7 @@ static void descriptions_are_judged(void **state)
 		{ BYTES("\x0a\x08\x0a\x01"
 			"a\x10\x05\xf8\x01\x07"),
 			"a 5000," }, /* a field nobody knows */
-		{ BYTES(""), "the server names no metric" },
+		{ BYTES(""), "the server returned no metric" },
 		{ BYTES("\x0a\x02\x10\x05"),
 			"metricName \"\" cannot be the name of a metric: 1 to 253 characters of text, no '/' and no "
 			"'%'" },
@@ -287,14 +287,14 @@ static void descriptions_are_judged(void **state)
 		{ BYTES("\x0a\x05\x0a\x01"
 			"a\x10\x05\x0a\x05\x0a\x01"
 			"A\x10\x01"),
-			"metricName \"A\" is there twice" },
+			"metricName \"A\" occurs twice" },
 		{ BYTES("\x0a\x03\x0a\x01"
 			"a"),
 			"metric \"a\": its target must be greater than 0 (at least 0.001), not targetSize 0, "
 			"targetSizeFloat 0" },
 		{ BYTES("\x0a\x0e\x0a\x01"
 			"a\x10\x05" DOUBLE_NAN),
-			"metric \"a\": targetSizeFloat is no number" },
+			"metric \"a\": targetSizeFloat is not a finite number" },
 		{ BYTES("\x0a\x0e\x0a\x01"
 			"a\x10\x05" DOUBLE_TINY),
 			"metric \"a\": its target must be greater than 0 (at least 0.001), not targetSize 5, "

@@ -119,21 +119,22 @@ static void nonsense(void **state)
 		const char *message;
 	} rows[] = {
 		{ GITHUBPAGE_REPOS, "repos", "{}", 1,
-			"no list of repositories: does githubApiURL lead to GitHub's API?" },
+			"not a list of repositories: is githubApiURL the URL of GitHub's API?" },
 		{ GITHUBPAGE_REPOS, NULL, "{}", 1, "a repository of the list has no name" },
 		{ GITHUBPAGE_REPOS, NULL, "{\"name\":\"..\"}", 1, "a repository of the list has no name" },
 		{ GITHUBPAGE_REPOS, NULL, "{\"name\":\"a/b\"}", 1, "a repository of the list has no name" },
-		{ GITHUBPAGE_REPOS, NULL, "{\"name\":\"a\"}", 101, "a page with more than 100 entries" },
+		{ GITHUBPAGE_REPOS, NULL, "{\"name\":\"a\"}", 101, "a page has more than 100 entries" },
 		{ GITHUBPAGE_RUNS, NULL, "{\"id\":1}", 1, "no list of workflow_runs" },
 		{ GITHUBPAGE_RUNS, "jobs", "{\"id\":1}", 1, "no list of workflow_runs" },
 		{ GITHUBPAGE_RUNS, "workflow_runs", "7", 1, "a run of the list has no id" },
 		{ GITHUBPAGE_RUNS, "workflow_runs", "{\"id\":\"1\"}", 1, "a run of the list has no id" },
 		{ GITHUBPAGE_RUNS, "workflow_runs", "{\"id\":-1}", 1, "a run of the list has no id" },
-		{ GITHUBPAGE_RUNS, "workflow_runs", "{\"id\":1}", 101, "a page with more than 100 entries" },
+		{ GITHUBPAGE_RUNS, "workflow_runs", "{\"id\":1}", 101, "a page has more than 100 entries" },
 		{ GITHUBPAGE_JOBS, "workflow_runs", "{}", 1, "no list of jobs" },
 		{ GITHUBPAGE_JOBS, "jobs", "{}", 1, "a job of the list has no status" },
-		{ GITHUBPAGE_JOBS, "jobs", "{\"status\":\"queued\",\"labels\":[7]}", 1, "a label of a job is no text" },
-		{ GITHUBPAGE_JOBS, "jobs", "{\"status\":\"queued\"}", 101, "a page with more than 100 entries" },
+		{ GITHUBPAGE_JOBS, "jobs", "{\"status\":\"queued\",\"labels\":[7]}", 1,
+			"a label of a job is not a string" },
+		{ GITHUBPAGE_JOBS, "jobs", "{\"status\":\"queued\"}", 101, "a page has more than 100 entries" },
 	};
 	json_t *labels = many("labels", "\"linux\"", 101), *answer;
 	struct githubpage page;

@@ -226,7 +226,7 @@ static const struct {
 	const char *says;
 } refusals[] = {
 	{ 401, "59", NO_RESET, 0, "Bad credentials", ERR_DENIED,
-		"personalAccessToken is wrong, or has expired: the GitHub REST API returned error: HTTP status 401: "
+		"personalAccessToken is wrong or has expired: the GitHub REST API returned error: HTTP status 401: "
 		"Bad credentials" },
 	{ 403, "4999", 3600, 0, "Resource not accessible by personal access token", ERR_DENIED,
 		"the GitHub REST API returned error: HTTP status 403: Resource not accessible by personal access "

@@ -157,19 +157,19 @@ static void what_is_not_shown(void **state)
 	(void)state;
 	githubscan_begin(&s, &named);
 	assert_int_equal(githubscan_missing(&s, &named, &err), -1);
-	assert_non_null(strstr(err.msg, "repository shop/web is not there, or its runs are not shown to us"));
+	assert_non_null(strstr(err.msg, "repository shop/web does not exist, or the token may not read its runs"));
 	githubscan_done(&s);
 
 	githubscan_begin(&s, &all);
 	assert_int_equal(githubscan_missing(&s, &all, &err), -1);
-	assert_non_null(strstr(err.msg, "there is no organization shop"));
+	assert_non_null(strstr(err.msg, "organization shop does not exist"));
 	assert_int_equal(step(&s, &all, "/orgs/shop/repos?per_page=100&page=1", repos_of(0, false), &err), -1);
-	assert_non_null(strstr(err.msg, "shop has no repository that is shown to us"));
+	assert_non_null(strstr(err.msg, "shop has no repository that the token may see"));
 	STEP(&all, "/orgs/shop/repos?per_page=100&page=1", repos_of(2, false));
 	assert_int_equal(githubscan_missing(&s, &all, &err), 0);
 	assert_int_equal(githubscan_missing(&s, &all, &err), -1);
 	assert_int_equal(err.kind, ERR_MISSING);
-	assert_non_null(strstr(err.msg, "shop has no repository whose runs are shown to us"));
+	assert_non_null(strstr(err.msg, "shop has no repository whose runs the token may read"));
 	githubscan_done(&s);
 
 	githubscan_begin(&s, &all);
@@ -193,7 +193,7 @@ static void more_than_can_be_walked(void **state)
 		STEP(&all, path, repos_from(100 * (n - 1), 100, true));
 	}
 	assert_int_equal(step(&s, &all, "/orgs/shop/repos?per_page=100&page=11", repos_from(1000, 1, false), &err), -1);
-	assert_non_null(strstr(err.msg, "more than 1000 repositories: name those that count by repos"));
+	assert_non_null(strstr(err.msg, "more than 1000 repositories: set repos to those that count"));
 	githubscan_done(&s);
 }
 

@@ -182,7 +182,7 @@ static const struct {
 	{ "[" SERIES "[],[7,1],[]]}]", 0, "a point of the series is not a pair" },
 	{ "[{\"target\":\"a\"}]", 0, "the series has no datapoints" },
 	{ "[7]", 0, "the series has no datapoints" },
-	{ "{\"status\":\"error\"}", 0, "the answer is no list of series" },
+	{ "{\"status\":\"error\"}", 0, "the answer is not a list of series" },
 	{ "7", 0, "the answer is not JSON" },
 	{ "", 0, "the answer is not JSON" },
 	{ "[{\"datapoints\":[[NaN,1]]}]", 0, "the answer is not JSON: a bare NaN stands in it" },
@@ -216,7 +216,7 @@ static void too_many_points(void **state)
 		buf_puts(&body, ",[7,1]");
 	buf_puts(&body, "]}]");
 	assert_int_equal(graphitereply_read(buf_text(&body), body.len, &value, &err), -1);
-	assert_non_null(strstr(err.msg, "a shorter queryTime makes it smaller"));
+	assert_non_null(strstr(err.msg, "use a shorter queryTime"));
 	buf_done(&body);
 }
 

@@ -43,13 +43,13 @@ static const struct row {
 		"the result is empty", 0 },
 	/* of a part of the data, whatever the result is */
 	{ OK NINE "}," WARNINGS("\"PromQL info: x\",\"store\\nis away\"") "}", PROMREPLY_FAILED, 0,
-		"the answer may be of a part of the data: store is away", 0 },
+		"the answer may cover only part of the data: store is away", 0 },
 	{ OK NONE "}," WARNINGS("\"PromQL warning: x\",\"PromQL info: x\",\"a store is away\"") "}", PROMREPLY_FAILED,
-		0, "of a part of the data: a store is away", 0 },
+		0, "only part of the data: a store is away", 0 },
 	{ OK "\"vector\",\"result\":null}," WARNINGS("\"PromQL\"") "}", PROMREPLY_FAILED, 0,
-		"of a part of the data: PromQL", 0 },
+		"only part of the data: PromQL", 0 },
 	{ OK "\"vector\",\"result\":[{\"value\":[1,\"NaN\"]}]}," WARNINGS("\"half\"") "}", PROMREPLY_FAILED, 0,
-		"of a part of the data: half", 0 },
+		"only part of the data: half", 0 },
 	{ OK "\"scalar\",\"result\":[1,\"7\"]},\"isPartial\":true}", PROMREPLY_FAILED, 0, "isPartial is true", 0 },
 	{ OK NINE "},\"isPartial\":true}", PROMREPLY_FAILED, 0, "isPartial is true", 0 },
 	{ OK NONE "},\"isPartial\":true}", PROMREPLY_FAILED, 0, "isPartial is true", 0 },
@@ -86,7 +86,7 @@ static const struct row {
 		"bad_data: 1:5: parse error", 400 },
 	{ "{\"status\":\"error\",\"errorType\":\"execution\",\"error\":\"no\"}", PROMREPLY_FAILED, 0, "execution: no",
 		0 },
-	{ "{\"status\":\"error\"}", PROMREPLY_FAILED, 0, "says error, and not which", 0 },
+	{ "{\"status\":\"error\"}", PROMREPLY_FAILED, 0, "reports an error without a message", 0 },
 	{ "<html>Bad Gateway", PROMREPLY_FAILED, 0, "HTTP status 502", 502 },
 	{ OK "\"scalar\",\"result\":[1,\"7\"]}}", PROMREPLY_FAILED, 0, "HTTP status 503", 503 },
 	{ "", PROMREPLY_FAILED, 0, "HTTP status 302", 302 },
@@ -120,7 +120,7 @@ static void too_large(void **state)
 		buf_puts(&body, ",{}");
 	buf_puts(&body, "]}}");
 	check(&(struct row){ body.data, PROMREPLY_FAILED, 0,
-		"the query must return one element, and the answer is too large: it has more than 100000 values", 0 });
+		"the answer is too large: the query must return one element: it has more than 100000 values", 0 });
 	check(&(struct row){ body.data, PROMREPLY_FAILED, 0, "HTTP status 503", 503 });
 	buf_done(&body);
 }
