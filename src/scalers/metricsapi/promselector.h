@@ -5,8 +5,8 @@
 /*
  * Selects series of a metric page by a PromQL instant selector: `name`,
  * `name{a="b",c!="d",e=~"x|y",f!~"z"}`, `{__name__="name"}`, `{"a.name"}`. A missing label is an
- * empty text. KEDA compares for equality whatever the operator (doc/keda.md 8.10); here operators
- * have their PromQL meaning. Compiled by metricsapi, matched by promtext.
+ * empty text. Operators have their PromQL meaning, while KEDA always compares for equality
+ * (doc/keda.md 8.10). Compiled by metricsapi, matched by promtext.
  *
  * Regular expressions (promregex) match the whole value; their cost is counted.
  */

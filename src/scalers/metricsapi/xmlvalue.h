@@ -7,7 +7,7 @@
  * cannot read any XML answer (doc/keda.md 8.10), so the path language is ours:
  *
  *   stats.queue.length     element names from the root on; the value is the element's text, trimmed
- *   stats.queue.1.length   the second of several elements of that name, counted from 0. Several
+ *   stats.queue.1.length   the second of several elements of that name (counted from 0). Several
  *                          elements without an index are an error
  *   stats.queue.@length    an attribute
  *

@@ -65,12 +65,13 @@ static int read_escape(struct regex_reader *in, bool in_brackets, bool *class)
 
 	*class = letter && strchr("dDwWsS", letter);
 	if (!letter)
-		return wrong(in->err, "there is nothing behind the last backslash");
+		return wrong(in->err, "the last backslash must be followed by a character");
 	if (isdigit((unsigned char)letter) || letter == 'g' || letter == 'k')
 		return wrong(in->err, "back references are not supported");
 	if (isalnum((unsigned char)letter) && !strchr("dDwWsSnrtfv", letter))
 		return wrong(in->err,
-			"a backslash may stand before d w s D W S n r t f v and what is no letter or digit");
+			"a backslash may precede only d w s D W S n r t f v and characters other than letters and "
+			"digits");
 	in->at++;
 	for (size_t i = 0; i < MEM_COUNT(escapes); i++) {
 		if (escapes[i].letter == letter) {
@@ -175,7 +176,7 @@ static int read_repetition(struct regex_reader *in, int length)
 	if (*in->at == '?')
 		buf_putc(&in->out, *in->at++);
 	length = repetition_length(in);
-	return length > 0 ? wrong(in->err, "two repetitions stand one behind the other") : length;
+	return length > 0 ? wrong(in->err, "a repetition follows another one") : length;
 }
 
 static int read_one(struct regex_reader *in)
@@ -212,10 +213,10 @@ static int refused(int code, struct err *err)
 		const char *text;
 	} known[] = {
 		{ PCRE2_ERROR_MISSING_CLOSING_PARENTHESIS, "a ( is not closed" },
-		{ PCRE2_ERROR_UNMATCHED_CLOSING_PARENTHESIS, "a ) stands there for nothing" },
-		{ PCRE2_ERROR_PARENTHESES_NEST_TOO_DEEP, "too many parentheses inside of each other" },
+		{ PCRE2_ERROR_UNMATCHED_CLOSING_PARENTHESIS, "a ) has no (" },
+		{ PCRE2_ERROR_PARENTHESES_NEST_TOO_DEEP, "parentheses are nested too deeply" },
 		{ PCRE2_ERROR_PATTERN_TOO_LARGE, "it is too large" },
-		{ PCRE2_ERROR_CLASS_RANGE_ORDER, "a range in [] ends before it begins" },
+		{ PCRE2_ERROR_CLASS_RANGE_ORDER, "a range in [] is in the wrong order" },
 	};
 	char text[128];
 

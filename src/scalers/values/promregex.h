@@ -3,10 +3,10 @@
 #define SCALERS_VALUES_PROMREGEX_H
 
 /*
- * Regular expressions in RE2's syntax, matched against the whole text: those of Prometheus'
- * matchers, and of types that choose among names. Limited to: x . [a-z] [^...] \d \w \s \D \W \S
- * (...) (?:...) | * + ? {n,m} ^ $ and escaped punctuation. PCRE2 does the matching. Syntax that
- * PCRE2 interprets differently from RE2 is translated or refused; everything else ((?i), \p{...},
+ * Regular expressions in a subset of RE2's syntax, matched against the whole text; for Prometheus'
+ * matchers and for types that select names. The subset: x . [a-z] [^...] \d \w \s \D \W \S (...)
+ * (?:...) | * + ? {n,m} ^ $ and escaped punctuation. PCRE2 does the matching. Syntax that PCRE2
+ * interprets differently from RE2 is translated or refused; everything else ((?i), \p{...},
  * [[:alpha:]], \b, look-around, back references, callouts) is refused.
  *
  * Expressions and texts are untrusted: steps are counted against a budget, and memory is limited.

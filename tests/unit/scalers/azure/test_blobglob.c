@@ -83,7 +83,7 @@ static void what_is_none(void **state)
 		{ "[]", "there is nothing in []" },
 		{ "[!]", "there is nothing in []" },
 		{ "[a-zA-Z]", "a range in [] stands there alone" },
-		{ "[c-a]", "a range in [] ends before it begins" },
+		{ "[c-a]", "a range in [] is in the wrong order" },
 		{ "{a,b", "a { is not closed" },
 		{ "{a,{b}", "a { is not closed" },
 		{ "a\xFF", "it is no UTF-8" },

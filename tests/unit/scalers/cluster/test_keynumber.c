@@ -153,7 +153,7 @@ static void locations(void **state)
 		{ JSON, "a.#(b",
 			"parameter \"valueLocation\" value \"a.#(b\", for format json: position 3: the parenthesis" },
 		{ YAML, "a..b",
-			"parameter \"valueLocation\" value \"a..b\", for format yaml: position 3: there is no name" },
+			"parameter \"valueLocation\" value \"a..b\", for format yaml: position 3: a name is missing" },
 	};
 
 	(void)state;

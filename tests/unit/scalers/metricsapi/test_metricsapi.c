@@ -112,10 +112,9 @@ static const struct {
 	{ URL "valueLocation=a|targetValue=5|timeout=soon", NULL, "\"timeout\" value \"soon\"" },
 	{ URL "valueLocation=a.{b|targetValue=5", NULL,
 		"parameter \"valueLocation\" value \"a.{b\", for format json: position 3: multipaths" },
-	{ URL "valueLocation=a..b|targetValue=5|format=yaml", NULL,
-		"for format yaml: position 3: there is no name between the dots" },
+	{ URL "valueLocation=a..b|targetValue=5|format=yaml", NULL, "for format yaml: position 3: a name is missing" },
 	{ URL "valueLocation=1.a|targetValue=5|format=xml", NULL,
-		"for format xml: the path begins with the name of the root element" },
+		"for format xml: the path must begin with the name of the root element" },
 	{ URL "valueLocation=x[5m]|targetValue=5|format=prometheus", NULL,
 		"for format prometheus: position 2: only an instant selector" },
 	{ "url=ftp://x/|valueLocation=a|targetValue=5", NULL, "parameter \"url\"" },
@@ -236,7 +235,7 @@ static const struct {
 	{ "http://q.shop:53/", SLICE("{'port':53,'protocol':'UDP'},{'port':9153}", POD("10.0.0.1")),
 		"http://10.0.0.1:9153/" },
 	{ "http://q.shop:81/", SLICE("{'port':9090},{'port':8080}", POD("10.0.0.1")),
-		"!the pods of Service shop/q have several ports, and none of them is 81" },
+		"!the pods of Service shop/q have several ports, but not 81" },
 	{ "http://q.shop:81/", SLICE("{'port':9090},{'port':8080}", ""),
 		"!no endpoints URLs were given for the service name q in namespace shop" },
 	{ "http://q.shop:81/", SLICE("", POD("10.0.0.1")), "http://10.0.0.1:81/" },
@@ -255,7 +254,7 @@ static const struct {
 			"{'addresses':['fd00::1'],'targetRef':{'uid':'u1'}}"),
 		"http://10.0.0.1:80/" },
 	{ "http://q.shop/", SLICE("{'port':80}", "{'addresses':['evil/@x']}"),
-		"!an EndpointSlice of Service shop/q has something else than an address" },
+		"!an EndpointSlice of Service shop/q has an invalid address" },
 	{ "http://q.shop/", "", "!no endpoints URLs were given for the service name q in namespace shop" },
 };
 
@@ -558,7 +557,7 @@ static void pieces(void **state)
 		const char *message;
 	} rows[] = {
 		{ "a|format=prometheus", 200, "b 1\na 12\n", 12, NULL },
-		{ "a|format=prometheus", 200, "b 1\na = 12\nc 5\n", 0, "is no page of metrics: line 2" },
+		{ "a|format=prometheus", 200, "b 1\na = 12\nc 5\n", 0, "is not a metrics page: line 2" },
 		{ "a|format=prometheus", 404, "no such page", 0, "api returned 404" },
 		{ "a|format=prometheus", 206, "a 12\n", 0, "api returned 206" },
 		{ "a.b|format=xml", 200, "<a><b>5</b></a>", 5, NULL },

@@ -148,7 +148,7 @@ static const struct {
 	{ Q AT "tls=skip-verify", "ca=x", NULL, NULL, "with tls=skip-verify nothing is verified" },
 	{ Q AT, "ca=nonsense", NULL, NULL, "TLS: CA: no PEM certificate in it" },
 	{ Q "tls=true", "connectionString=u:secret@tcp(h)/d?tls=true", NULL, NULL,
-		"the connection string says tls already" },
+		"the connection string sets tls already" },
 	{ Q "host=/s|username=u|tls=true", NULL, NULL, NULL, "no name to verify behind a Unix socket" },
 	{ Q, "connectionString=secret", NULL, NULL, "there is no slash between the address and the database" },
 	{ Q, "connectionString=u:secret/secret@tcp(h:1)", NULL, NULL,
@@ -178,7 +178,7 @@ static const struct {
 	{ Q, "connectionString=u:secret@tcp(h)/d?allowFallbackToPlaintext=true&tls=true", NULL, NULL,
 		"\"allowFallbackToPlaintext\" must be false with tls=true" },
 	{ Q, "connectionString=u:secret@tcp(h)/d?allowCleartextPasswords=true", NULL, NULL, "only with TLS" },
-	{ Q, "connectionString=u:secret@tcp(h)/d?sec;ret=1", NULL, NULL, "a parameter has a name" },
+	{ Q, "connectionString=u:secret@tcp(h)/d?sec;ret=1", NULL, NULL, "a parameter's name is not valid" },
 	{ Q, "connectionString=u:secret@tcp(h)/d?x=%0", NULL, NULL, "a system variable is not percent-encoded" },
 };
 
