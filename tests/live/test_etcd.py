@@ -242,7 +242,7 @@ def test_watches_that_end(kscaled, stage):
         return lambda messages, context: begun.add(name) or silent(messages, context)
 
     ends = {
-        "the watch was canceled: etcdserver: no leader": [created + b"\x20\x01" + field(6, b"etcdserver: no leader")], "its revision has been compacted": [b"\x20\x01\x28\x09"], "no WatchResponse": [b"\xff\xff"],
+        "the watch was canceled: etcdserver: no leader": [created + b"\x20\x01" + field(6, b"etcdserver: no leader")], "its revision has been compacted": [b"\x20\x01\x28\x09"], "not a valid WatchResponse": [b"\xff\xff"],
         "as by etcd's gRPC proxy": [created], "more than 1000 messages in a second": flood, "no watch progress notification in twice watchProgressNotifyInterval (1 s)": silent,
     }
     servers = {f"w{number}": EtcdFake(watch=watch) for number, watch in enumerate(ends.values())}
@@ -335,11 +335,11 @@ def test_nonsense(kscaled, stage, credentials):
 
     by = {"_authenticationRef": login(credentials, username="reader", password="p4ssword-of-reader")}
     answers = {
-        "watchKey jobs doesn't exist": b"", "is no RangeResponse": b"\xff\xff\xff", "keys instead of one": found(b"7") * 2, "must be a number": found(b"\xff\x00"), "UNAVAILABLE: etcdserver: no leader": fails(grpc.StatusCode.UNAVAILABLE, "etcdserver: no leader"),
+        "watchKey jobs doesn't exist": b"", "is not a valid RangeResponse": b"\xff\xff\xff", "keys instead of one": found(b"7") * 2, "must be a number": found(b"\xff\x00"), "UNAVAILABLE: etcdserver: no leader": fails(grpc.StatusCode.UNAVAILABLE, "etcdserver: no leader"),
         "RESOURCE_EXHAUSTED": fails(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many"), "Range: ": slow, "message of 5": found(b"7" * (5 << 20)), "as it contains the password": fails(grpc.StatusCode.INTERNAL, "p4ssword-of-reader?"),
         "as it contains the token": fails(grpc.StatusCode.INTERNAL, "token.of-reader?"),
     }
-    logins = {"no valid token": b"", "no AuthenticateResponse": b"\xff", "has no valid token": field(2, b"a\r\nb: c"), "as it contains the password": fails(grpc.StatusCode.INTERNAL, "p4ssword-of-reader?"), "UNAUTHENTICATED": field(2, b"useless")}
+    logins = {"no valid token": b"", "not a valid AuthenticateResponse": b"\xff", "has no valid token": field(2, b"a\r\nb: c"), "as it contains the password": fails(grpc.StatusCode.INTERNAL, "p4ssword-of-reader?"), "UNAUTHENTICATED": field(2, b"useless")}
     servers = [EtcdFake(range_=answer, login=field(2, b"token.of-reader")) for answer in answers.values()]
     servers += [EtcdFake(login=answer, range_=fails(grpc.StatusCode.UNAUTHENTICATED, "etcdserver: invalid auth token")) for answer in logins.values()]
     strange, cut = scripted.Scripted(scripted.answers(bytes(range(255, -1, -1)) * 8)), scripted.Scripted(scripted.resets)

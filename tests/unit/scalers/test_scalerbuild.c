@@ -180,7 +180,7 @@ static bool may_name_none(const char *message)
 {
 	static const char *const beginnings[] = { "'Utilization' metric type", "unknown metric type", "scaler cpu info",
 		"scaler memory info", "this asks for kscaled's own", "podIdentity ", "the AWS ",
-		"CA: ", "TLS: ", "the user name holds", "the host is no name", "the path of the Unix socket",
+		"CA: ", "TLS: ", "the user name holds", "the host must be the name", "the path of the Unix socket",
 		"the token URL", NULL };
 
 	return text_begins_with_one_of(message, beginnings);

@@ -380,7 +380,7 @@ static void bad_answers_are_errors(void **state)
 		{ half_message, "! Do: the answer ended in the middle of a message" },
 		{ giant, "! Do: a message of 2147483647 bytes is larger than 4194304" },
 		{ compressed, "! Do: a message is compressed, which was not offered" },
-		{ page, "! Do: the answer is no gRPC: its content-type is \"text/html\"" },
+		{ page, "! Do: the answer is not gRPC: its content-type is \"text/html\"" },
 		{ unavailable_page, "! Do: UNAVAILABLE: HTTP status 503" }, { reset, "! Do: " },
 		{ close_in_frame, "! Do: " },
 		{ say_nothing, "! Do: no complete answer within " }, /* what was left of 200 ms */

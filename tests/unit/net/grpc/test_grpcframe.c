@@ -56,10 +56,10 @@ static void bodies_become_messages(void **state)
 		{ "\0\0\0\0\3ab", 7, "cut" },
 		{ "\0\0\0\0\1a\0", 7, "a|cut" },
 		{ "\1\0\0\0\1a", 6, "! a message is compressed, which was not offered" },
-		{ "\2\0\0\0\1a", 6, "! what came is no gRPC message" },
+		{ "\2\0\0\0\1a", 6, "! the answer is not a gRPC message" },
 		{ "\0\xff\xff\xff\xff", 5, "! a message of 4294967295 bytes is larger than 4194304" },
 		{ "\0\0\x40\0\1", 5, "! a message of 4194305 bytes is larger than 4194304" },
-		{ "HTTP/1.1 400", 12, "! what came is no gRPC message" },
+		{ "HTTP/1.1 400", 12, "! the answer is not a gRPC message" },
 	};
 
 	(void)state;
@@ -119,9 +119,9 @@ static void what_is_said_of_the_end(void **state)
 		{ { "grpc-status: 99999999999999999999999" }, 200, ERR_TEMPORARY, "an unknown grpc-status" },
 		{ { "content-type: application/grpc" }, 200, ERR_TEMPORARY, "the answer ended without a grpc-status" },
 		{ { "content-type: text/html" }, 200, ERR_INVALID,
-			"the answer is no gRPC: its content-type is \"text/html\"" },
+			"the answer is not gRPC: its content-type is \"text/html\"" },
 		{ { "content-type: application/grpcweb", "grpc-status: 0" }, 200, ERR_INVALID,
-			"the answer is no gRPC: its content-type is \"application/grpcweb\"" },
+			"the answer is not gRPC: its content-type is \"application/grpcweb\"" },
 		{ { "content-type: text/plain" }, 503, ERR_TEMPORARY, "UNAVAILABLE: HTTP status 503" },
 		{ { NULL }, 404, ERR_INVALID, "UNIMPLEMENTED: HTTP status 404" },
 		{ { NULL }, 403, ERR_DENIED, "PERMISSION_DENIED: HTTP status 403" },

@@ -79,8 +79,8 @@ static const struct {
 		  "5\0")),
 		0, ERR_INVALID, "it has 2 bytes" },
 	{ BYTES("\x12\x00"), 0, ERR_INVALID, "it has 0 bytes" },
-	{ BYTES("\x12\x09\x0a\x01k"), 0, ERR_INVALID, "no RangeResponse" },
-	{ BYTES("\xff\xff"), 0, ERR_INVALID, "no RangeResponse" },
+	{ BYTES("\x12\x09\x0a\x01k"), 0, ERR_INVALID, "not a valid RangeResponse" },
+	{ BYTES("\xff\xff"), 0, ERR_INVALID, "not a valid RangeResponse" },
 };
 
 static void numbers(void **state)
@@ -157,7 +157,7 @@ static void news(void **state)
 		{ BYTES("\x18\x01\x20\x01\x32\x11"
 			"permission denied"),
 			-1, ERR_DENIED, "canceled: permission denied" },
-		{ BYTES("\x18"), -1, ERR_INVALID, "no WatchResponse" },
+		{ BYTES("\x18"), -1, ERR_INVALID, "not a valid WatchResponse" },
 	};
 
 	(void)state;
@@ -185,7 +185,7 @@ static void too_many(void **state)
 	for (size_t i = 0; i < len; i += 2)
 		bytes[i] = 0x5a;
 	assert_int_equal(etcdmessages_get_news(bytes, len, &got, &err), -1);
-	assert_non_null(strstr(err.msg, "no WatchResponse, or too large a one"));
+	assert_non_null(strstr(err.msg, "not a valid WatchResponse, or is too large"));
 	free(bytes);
 }
 

@@ -303,8 +303,8 @@ static void descriptions_are_judged(void **state)
 			"a\x10\xff\xff\xff\xff\xff\xff\xff\xff\x7f"),
 			"metric \"a\": its target must be greater than 0 (at least 0.001), not targetSize "
 			"9223372036854775807, targetSizeFloat 0" },
-		{ BYTES("\x0a\x55garbage"), "the answer is no GetMetricSpecResponse, or too large a one" },
-		{ BYTES("\xff\xff\xff"), "the answer is no GetMetricSpecResponse, or too large a one" },
+		{ BYTES("\x0a\x55garbage"), "the answer is not a valid GetMetricSpecResponse, or is too large" },
+		{ BYTES("\xff\xff\xff"), "the answer is not a valid GetMetricSpecResponse, or is too large" },
 	};
 
 	(void)state;
@@ -350,7 +350,7 @@ static void values_are_judged(void **state)
 		{ BYTES("\x0a\x0e\x0a\x01"
 			"a\x10\x07" DOUBLE_NAN),
 			0, "metricValueFloat is no number" },
-		{ BYTES("\x0a"), 0, "the answer is no GetMetricsResponse, or too large a one" },
+		{ BYTES("\x0a"), 0, "the answer is not a valid GetMetricsResponse, or is too large" },
 	};
 
 	(void)state;
@@ -380,7 +380,7 @@ static void small_bytes_do_not_take_much_memory(void **state)
 		bytes[i + 1] = 0;
 	}
 	assert_int_equal(externalmessages_get_description(bytes, len, &d, &err), -1);
-	assert_string_equal(err.msg, "the answer is no GetMetricSpecResponse, or too large a one");
+	assert_string_equal(err.msg, "the answer is not a valid GetMetricSpecResponse, or is too large");
 	assert_int_equal(externalmessages_get_value(bytes, len, &value, &err), -1);
 	free(bytes);
 }
@@ -510,7 +510,7 @@ static void a_metric_is_its_value_and_whether_there_is_work(void **state)
 	answers(BYTES("\x0a\x02\x10\x07"), BYTES("\xff"));
 	ask(w.one.question, 5000);
 	UNTIL(w.done);
-	snprintf(said, sizeof(said), "%s: IsActive: the answer is no IsActiveResponse, or too large a one",
+	snprintf(said, sizeof(said), "%s: IsActive: the answer is not a valid IsActiveResponse, or is too large",
 		w.one.question->source);
 	assert_string_equal(w.said, said);
 	answers(NULL, 0, BYTES("\x08\x01"));
