@@ -182,7 +182,7 @@ static const struct {
 } refused[] = {
 	{ "user=me password=se-cret", "no host given" },
 	{ "host=db password=se-cret", "no user given" },
-	{ "host='d b' user=me", "\"host\" is no name" },
+	{ "host='d b' user=me", "\"host\" must be the name" },
 	{ "host=db user=me port=0", "\"port\" must be" },
 	{ "host=db user=me port=65536", "\"port\" must be" },
 	{ "host=db user=me port=se-cret", "\"port\" must be" },
@@ -201,7 +201,7 @@ static const struct {
 	{ "host=db user=me replication=database", "\"replication\"" },
 	{ "host=db user=me target_session_attrs=se-cret", "\"target_session_attrs\" must be one of" },
 	{ "host=db user=me connect_timeout=-1", "\"connect_timeout\" must be" },
-	{ "host=db user=me se-cret=1", "no name of a setting" },
+	{ "host=db user=me se-cret=1", "not a valid name of a setting" },
 	{ "se-cret", "cannot be read" },
 };
 
