@@ -15,7 +15,7 @@
 #include "scalers/http/httpsource.h"
 #include "scalers/login/azurelogin.h"
 #include "scalers/params.h"
-#include "scalers/values/promregex.h"
+#include "scalers/values/re2.h"
 
 /* A page of 100 queues has some 400 KiB. */
 #define ANSWER_MAX ((size_t)4 << 20)
@@ -38,11 +38,11 @@ struct servicebus {
 	char *queue, *topic, *subscription; /* of a list one of them is the expression */
 	bool by_regex;
 	enum operation operation;
-	struct promregex *regex; /* NULL: one entity */
-	char *path;              /* of the entity, or of the list */
-	char *key_name;   /* of the policy whose key, the login's password, signs each request; NULL: none does */
-	bool by_identity; /* else, without key_name: by a signature that was given */
-	bool of_entity;   /* the key is one entity's */
+	struct re2 *regex; /* NULL: one entity */
+	char *path;        /* of the entity, or of the list */
+	char *key_name;    /* of the policy whose key, the login's password, signs each request; NULL: none does */
+	bool by_identity;  /* else, without key_name: by a signature that was given */
+	bool of_entity;    /* the key is one entity's */
 };
 
 #define AT(field) offsetof(struct servicebus, field)
@@ -78,7 +78,7 @@ static void data_done(void *data)
 {
 	struct servicebus *q = data;
 
-	promregex_free(q->regex);
+	re2_free(q->regex);
 	free(q->path);
 	free(q->key_name);
 }
@@ -106,7 +106,7 @@ static int read_regex(struct servicebus *q, struct err *err)
 
 	if (!q->by_regex)
 		return 0;
-	q->regex = promregex_compile(q->queue ? q->queue : q->subscription, err);
+	q->regex = re2_compile(q->queue ? q->queue : q->subscription, err);
 	return q->regex ? 0 : (err_wrap(err, "%s is not a valid regular expression", name), err_about(err, name));
 }
 
@@ -353,7 +353,7 @@ static int take_listed(void *arg, const struct servicebusatom_entry *e, struct e
 {
 	const struct taker *r = arg;
 	struct servicebus_note *note = r->note;
-	bool fits = promregex_fits(r->q->regex, e->title, &note->budget);
+	bool fits = re2_matches(r->q->regex, e->title, &note->budget);
 
 	if (note->budget == 0)
 		return err_set(err, ERR_INVALID, "the regular expression takes too long on the names of a page");

@@ -89,7 +89,7 @@ static int read_quoted(struct selector_reader *r, char **out)
 static const struct {
 	const char *text;
 	enum promselector_operator operator;
-} operators[] = { { "!=", PROMSELECTOR_UNEQUAL }, { "=~", PROMSELECTOR_FITS }, { "!~", PROMSELECTOR_UNFITS },
+} operators[] = { { "!=", PROMSELECTOR_UNEQUAL }, { "=~", PROMSELECTOR_MATCH }, { "!~", PROMSELECTOR_NOMATCH },
 	{ "=", PROMSELECTOR_EQUAL } };
 
 static int read_operator(struct selector_reader *r, enum promselector_operator *out)
@@ -130,8 +130,8 @@ static int add_matcher(struct selector_reader *r, struct promselector *s, struct
 	}
 	if (s->count == PROMSELECTOR_MATCHERS_MAX)
 		return wrong_at(r, at, "too many matchers: at most 32");
-	if (m->operator== PROMSELECTOR_FITS || m->operator== PROMSELECTOR_UNFITS) {
-		m->regex = promregex_compile(m->value, r->err);
+	if (m->operator== PROMSELECTOR_MATCH || m->operator== PROMSELECTOR_NOMATCH) {
+		m->regex = re2_compile(m->value, r->err);
 		if (!m->regex)
 			return err_wrap(r->err, "position %zu", (size_t)(at - r->whole) + 1);
 	}
@@ -221,7 +221,7 @@ void promselector_free(struct promselector *s)
 	for (size_t i = 0; i < s->count; i++) {
 		struct promselector_matcher *m = &s->matchers[i];
 
-		promregex_free(m->regex);
+		re2_free(m->regex);
 		free(m->label);
 		free(m->value);
 	}
@@ -235,8 +235,8 @@ bool promselector_holds(const struct promselector_matcher *m, const char *value,
 	switch (m->operator) {
 	case PROMSELECTOR_EQUAL: return strcmp(value, m->value) == 0;
 	case PROMSELECTOR_UNEQUAL: return strcmp(value, m->value) != 0;
-	case PROMSELECTOR_FITS: return promregex_fits(m->regex, value, budget);
-	case PROMSELECTOR_UNFITS: return !promregex_fits(m->regex, value, budget);
+	case PROMSELECTOR_MATCH: return re2_matches(m->regex, value, budget);
+	case PROMSELECTOR_NOMATCH: return !re2_matches(m->regex, value, budget);
 	}
 	return false;
 }

@@ -8,24 +8,24 @@
  * empty text. Operators have their PromQL meaning, while KEDA always compares for equality
  * (doc/keda.md 8.10). Compiled by metricsapi, matched by promtext.
  *
- * Regular expressions (promregex) match the whole value; their cost is counted.
+ * Regular expressions (re2) match the whole value; their cost is counted.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
-#include "scalers/values/promregex.h"
+#include "scalers/values/re2.h"
 
 #define PROMSELECTOR_LENGTH_MAX   2048
 #define PROMSELECTOR_MATCHERS_MAX 32
 
-enum promselector_operator { PROMSELECTOR_EQUAL, PROMSELECTOR_UNEQUAL, PROMSELECTOR_FITS, PROMSELECTOR_UNFITS };
+enum promselector_operator { PROMSELECTOR_EQUAL, PROMSELECTOR_UNEQUAL, PROMSELECTOR_MATCH, PROMSELECTOR_NOMATCH };
 
 struct promselector_matcher {
 	char *label, *value; /* owned */
 	enum promselector_operator operator;
-	struct promregex *regex; /* owned; for FITS and UNFITS */
+	struct re2 *regex; /* owned; for MATCH and NOMATCH */
 };
 
 struct promselector {
@@ -40,7 +40,7 @@ void promselector_free(struct promselector *s); /* NULL is fine */
 
 /*
  * Whether a matcher accepts a label value; "" for a missing label. The result is meaningless once
- * *budget is 0 (promregex_fits).
+ * *budget is 0 (re2_matches).
  */
 bool promselector_holds(const struct promselector_matcher *m, const char *value, size_t *budget);
 

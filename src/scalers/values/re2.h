@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_VALUES_PROMREGEX_H
-#define SCALERS_VALUES_PROMREGEX_H
+#ifndef SCALERS_VALUES_RE2_H
+#define SCALERS_VALUES_RE2_H
 
 /*
  * Regular expressions in a subset of RE2's syntax, matched against the whole text; for Prometheus'
@@ -17,18 +17,18 @@
 
 #include "base/err.h"
 
-#define PROMREGEX_LENGTH_MAX 512
-#define PROMREGEX_SIZE_MAX   32768 /* bytes of compiled code, in which repetitions are expanded */
+#define RE2_LENGTH_MAX 512
+#define RE2_SIZE_MAX   32768 /* bytes of compiled code, in which repetitions are expanded */
 
-struct promregex;
+struct re2;
 
-struct promregex *promregex_compile(const char *text, struct err *err); /* ERR_INVALID; the caller owns it */
-void promregex_free(struct promregex *r);                               /* NULL is fine */
+struct re2 *re2_compile(const char *text, struct err *err); /* ERR_INVALID; the caller owns it */
+void re2_free(struct re2 *r);                               /* NULL is fine */
 
 /*
  * Whether text matches. Subtracts the steps it takes from *budget; when they do not suffice,
  * returns false with *budget 0. Text that is not UTF-8 never matches.
  */
-bool promregex_fits(const struct promregex *r, const char *text, size_t *budget);
+bool re2_matches(const struct re2 *r, const char *text, size_t *budget);
 
 #endif
