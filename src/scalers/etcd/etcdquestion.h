@@ -6,13 +6,13 @@
 
 #include <stdint.h>
 
-#include "scalers/etcd/etcdplace.h"
+#include "scalers/etcd/etcdcluster.h"
 #include "scalers/scaler.h"
 
 struct etcdquestion {
 	char *key;
-	int64_t progress_s;      /* etcd's interval of progress notifications */
-	struct etcdplace *place; /* one reference */
+	int64_t progress_s;          /* etcd's interval of progress notifications */
+	struct etcdcluster *cluster; /* one reference */
 };
 
 /* Prepends "etcd 10.0.0.7:2379: ", with several members the address of this one. */

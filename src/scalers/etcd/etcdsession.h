@@ -4,7 +4,7 @@
 
 /*
  * Logs in to etcd and chooses the member to query: one session for all questions and watches of the
- * same place, so that a thousand triggers log in once. A login costs etcd a tenth of a second of
+ * same cluster, so that a thousand triggers log in once. A login costs etcd a tenth of a second of
  * CPU time; the token is used until etcd rejects it.
  *
  *   enter     hands out a pass: a member, and a token if the trigger has a user. Waits for a login
@@ -21,7 +21,7 @@
 
 #include "net/grpc/grpc.h"
 #include "net/loop.h"
-#include "scalers/etcd/etcdplace.h"
+#include "scalers/etcd/etcdcluster.h"
 #include "scalers/sources.h"
 
 struct etcdsession_pool;
@@ -33,7 +33,7 @@ struct etcdsession_pool *etcdsession_pool_new(struct loop *loop, struct grpc_poo
 void etcdsession_pool_free(struct etcdsession_pool *p);
 
 struct etcdsession_pass {
-	size_t member;               /* index into the place's members */
+	size_t member;               /* index into the cluster's members */
 	unsigned login;              /* the login that issued the token; 0: none */
 	const char *const *metadata; /* for net/grpc; borrowed for the callback only; NULL: none */
 };
@@ -44,8 +44,8 @@ struct etcdsession_pass {
  */
 typedef void (*etcdsession_fn)(void *arg, const struct etcdsession_pass *pass, const struct err *err);
 /* namespace_: borrowed for this call; deadline_ms: loop clock. */
-struct etcdsession_entry *etcdsession_enter(struct etcdsession_pool *p, struct etcdplace *place, const char *namespace_,
-	int64_t deadline_ms, etcdsession_fn fn, void *arg);
+struct etcdsession_entry *etcdsession_enter(struct etcdsession_pool *p, struct etcdcluster *cluster,
+	const char *namespace_, int64_t deadline_ms, etcdsession_fn fn, void *arg);
 void etcdsession_leave(struct etcdsession_entry *e); /* NULL is fine */
 
 enum etcdsession_advice {
@@ -54,7 +54,7 @@ enum etcdsession_advice {
 	ETCDSESSION_TOKEN,  /* retry with a new token */
 };
 /* Changes err only if its message contains a secret. */
-enum etcdsession_advice etcdsession_complain(struct etcdsession_pool *p, struct etcdplace *place,
+enum etcdsession_advice etcdsession_complain(struct etcdsession_pool *p, struct etcdcluster *cluster,
 	const struct etcdsession_pass *pass, struct err *err);
 
 extern const struct sources_part etcdsession_part; /* scaler_sources.etcd */

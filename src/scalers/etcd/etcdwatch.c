@@ -52,7 +52,7 @@ static void lose_stream(struct etcdwatch *w, const struct err *why)
 	struct err err = *why;
 
 	w->stream = NULL;
-	etcdsession_complain(w->sources->etcd, question_of(w)->place, &w->pass, &err);
+	etcdsession_complain(w->sources->etcd, question_of(w)->cluster, &w->pass, &err);
 	etcdquestion_name_error(w->question, w->pass.member, &err);
 	lose(w, &err);
 }
@@ -127,7 +127,7 @@ static void on_pass(void *arg, const struct etcdsession_pass *pass, const struct
 	w->pass.metadata = NULL;
 	etcdmessages_put_watch(&message, question_of(w)->key);
 	loop_timer_set(&w->timer, CREATED_MS);
-	w->stream = grpc_stream(w->sources->grpc, question_of(w)->place->members[pass->member],
+	w->stream = grpc_stream(w->sources->grpc, question_of(w)->cluster->members[pass->member],
 		"/etcdserverpb.Watch/Watch", metadata, buf_text(&message), message.len, &events, w);
 	buf_done(&message);
 }
@@ -138,7 +138,7 @@ static void on_timer(void *arg)
 	struct err err;
 
 	if (!w->stream) {
-		w->entry = etcdsession_enter(w->sources->etcd, question_of(w)->place, w->question->namespace_,
+		w->entry = etcdsession_enter(w->sources->etcd, question_of(w)->cluster, w->question->namespace_,
 			loop_now_ms(w->sources->loop) + ENTER_MS, on_pass, w);
 		return;
 	}

@@ -65,8 +65,8 @@ static void accepted(void **state)
 		if (build(goods[i].metadata, goods[i].auth, &s, &err))
 			fail_msg("%s: %s", goods[i].metadata, err.msg);
 		q = s.question->data;
-		for (size_t k = 0; k < q->place->count; k++)
-			buf_printf(&urls, "%s ", q->place->members[k]->url);
+		for (size_t k = 0; k < q->cluster->count; k++)
+			buf_printf(&urls, "%s ", q->cluster->members[k]->url);
 		assert_string_equal(buf_text(&urls), goods[i].urls);
 		assert_string_equal(q->key, "shop/jobs");
 		assert_string_equal(s.metric_name, "s1-etcd-shop-jobs");
@@ -134,7 +134,7 @@ static void limits(void **state)
 
 	(void)state;
 	buf_puts(&metadata, REST "|endpoints=e:1");
-	for (int i = 1; i < ETCDPLACE_MEMBERS_MAX; i++)
+	for (int i = 1; i < ETCDCLUSTER_MEMBERS_MAX; i++)
 		buf_printf(&metadata, ",e%d:1", i);
 	assert_int_equal(build(buf_text(&metadata), NULL, &s, &err), 0);
 	scaler_done(&s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_ETCD_ETCDPLACE_H
-#define SCALERS_ETCD_ETCDPLACE_H
+#ifndef SCALERS_ETCD_ETCDCLUSTER_H
+#define SCALERS_ETCD_ETCDCLUSTER_H
 
 /*
  * The etcd cluster of a trigger: its members and credentials. Immutable and reference-counted. Its
@@ -15,18 +15,18 @@
 #include "net/grpc/grpcendpoint.h"
 #include "net/tls/tls.h"
 
-#define ETCDPLACE_MEMBERS_MAX 32
+#define ETCDCLUSTER_MEMBERS_MAX 32
 
-struct etcdplace {
+struct etcdcluster {
 	unsigned refs;
 	char *key;
-	char *name;                                          /* for messages: "10.0.0.7:2379" */
-	struct grpcendpoint *members[ETCDPLACE_MEMBERS_MAX]; /* one reference each */
+	char *name;                                            /* for messages: "10.0.0.7:2379" */
+	struct grpcendpoint *members[ETCDCLUSTER_MEMBERS_MAX]; /* one reference each */
 	size_t count;
 	char *username, *password; /* NULL: no login */
 };
 
-struct etcdplace_config { /* borrowed */
+struct etcdcluster_config { /* borrowed */
 	const char *namespace_;
 	/*
 	 * host:port, http://host:port or https://host:port; empty ones are skipped. Without a
@@ -39,11 +39,11 @@ struct etcdplace_config { /* borrowed */
 };
 
 /* One reference; NULL with ERR_INVALID, or ERR_DENIED when TLS is demanded (net/tls/tlsrules). */
-struct etcdplace *etcdplace_new(const struct etcdplace_config *config, struct err *err);
-struct etcdplace *etcdplace_ref(struct etcdplace *p);
-void etcdplace_unref(struct etcdplace *p); /* NULL is fine; wipes with the last one */
+struct etcdcluster *etcdcluster_new(const struct etcdcluster_config *config, struct err *err);
+struct etcdcluster *etcdcluster_ref(struct etcdcluster *p);
+void etcdcluster_unref(struct etcdcluster *p); /* NULL is fine; wipes with the last one */
 
 /* Replaces the message if it contains the password. */
-void etcdplace_hide(const struct etcdplace *p, struct err *err);
+void etcdcluster_hide(const struct etcdcluster *p, struct err *err);
 
 #endif
