@@ -25,7 +25,7 @@ struct key_number {
 	char *id;                 /* of key and how */
 	struct numbered_key *key; /* one reference */
 	struct keynumber how;
-	struct keptanswer answer;
+	struct liveanswer answer;
 	struct key_number *prev, *next; /* among the unread */
 	bool unread;                    /* the object has arrived, the number is not read yet */
 	UT_hash_handle hh;
@@ -104,7 +104,7 @@ static void on_read(void *arg)
 		int failed = read_number(n, &value, &err);
 
 		set_read(n);
-		keptanswer_set(&n->answer, value, failed ? &err : NULL);
+		liveanswer_set(&n->answer, value, failed ? &err : NULL);
 	}
 	if (o->unread)
 		loop_timer_set(&o->read, 0);
@@ -122,7 +122,7 @@ static void set_wrong(struct keyed_object *o, const struct err *err)
 	forget_texts(o);
 	HASH_ITER (hh, o->numbers, n, next) {
 		set_read(n);
-		keptanswer_set(&n->answer, 0, err);
+		liveanswer_set(&n->answer, 0, err);
 	}
 }
 
@@ -223,7 +223,7 @@ static void on_trouble(void *arg, const struct err *err)
 
 	log_trouble(o, err);
 	HASH_ITER (hh, o->numbers, n, next)
-		keptanswer_trouble(&n->answer, err);
+		liveanswer_trouble(&n->answer, err);
 }
 
 static void start(struct keyed_object *o)
@@ -310,7 +310,7 @@ static void number_free(struct key_number *n)
 	set_read(n);
 	key_unref(o, n->key);
 	HASH_DELETE(hh, o->numbers, n);
-	keptanswer_done(&n->answer);
+	liveanswer_done(&n->answer);
 	keynumber_done(&n->how);
 	free(n->id);
 	free(n);
@@ -323,7 +323,7 @@ static void on_idle(void *arg)
 	number_free(arg);
 }
 
-struct keptanswer *keyvalues_get(struct keyvalues *c, const struct keyvalues_of *of)
+struct liveanswer *keyvalues_get(struct keyvalues *c, const struct keyvalues_of *of)
 {
 	struct keyed_object *o = object_get(c, of);
 	MEM_AUTO char *id = mem_printf("%s %s %s %s", of->key, keynumber_formats[of->how.format],
@@ -338,7 +338,7 @@ struct keptanswer *keyvalues_get(struct keyvalues *c, const struct keyvalues_of 
 	n->id = mem_dup(id);
 	n->key = key_ref(o, of->key);
 	keynumber_copy(&n->how, &of->how);
-	keptanswer_init(&n->answer, loop_of(o), &o->informer, o->late, on_idle, n);
+	liveanswer_init(&n->answer, loop_of(o), &o->informer, o->late, on_idle, n);
 	HASH_ADD_KEYPTR(hh, o->numbers, n->id, strlen(n->id), n);
 	loop_task_queue(loop_of(o), &o->restart);
 	return &n->answer;

@@ -6,7 +6,7 @@
  * Reads numbers from keys of ConfigMaps and Secrets. There is one watch per (kind, namespace,
  * name), by name, for all keys and locations in use; it starts with the first question and stops
  * some minutes after the last use. A missing object, a missing key and a text without a number are
- * errors, never 0. scalers/cluster/keptanswer decides how long a number is valid while the watch
+ * errors, never 0. scalers/cluster/liveanswer decides how long a number is valid while the watch
  * fails.
  *
  * Only numbers are kept. The texts of keys in use are parsed within a few turns of the loop and
@@ -20,7 +20,7 @@
 
 #include "crd/keydata.h"
 #include "kube/client.h"
-#include "scalers/cluster/keptanswer.h"
+#include "scalers/cluster/liveanswer.h"
 #include "scalers/cluster/keynumber.h"
 #include "scalers/sources.h"
 
@@ -37,7 +37,7 @@ struct keyvalues_of {
 };
 
 /* Borrowed: valid while it has requests or watchers, at least until the end of the turn. */
-struct keptanswer *keyvalues_get(struct keyvalues *c, const struct keyvalues_of *of);
+struct liveanswer *keyvalues_get(struct keyvalues *c, const struct keyvalues_of *of);
 
 size_t keyvalues_watched(const struct keyvalues *c); /* number of watches at the API server */
 

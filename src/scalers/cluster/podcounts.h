@@ -8,7 +8,7 @@
  * server; of each pod only name and node are kept. A watch starts with the first question and stops
  * some minutes after the last use.
  *
- * A count is known when the list is complete (scalers/cluster/keptanswer). While pods are listed
+ * A count is known when the list is complete (scalers/cluster/liveanswer). While pods are listed
  * again the previous count is used, so that old and new pods are never mixed. A failure is never
  * counted as 0.
  */
@@ -17,7 +17,7 @@
 #include <stddef.h>
 
 #include "kube/client.h"
-#include "scalers/cluster/keptanswer.h"
+#include "scalers/cluster/liveanswer.h"
 #include "scalers/sources.h"
 
 struct podcounts;
@@ -32,7 +32,7 @@ struct podcounts_of {
 };
 
 /* Borrowed: valid while it has requests or watchers, at least until the end of the turn. */
-struct keptanswer *podcounts_get(struct podcounts *p, const struct podcounts_of *of);
+struct liveanswer *podcounts_get(struct podcounts *p, const struct podcounts_of *of);
 
 size_t podcounts_watched(const struct podcounts *p); /* number of watches at the API server */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_CLUSTER_KEPTANSWER_H
-#define SCALERS_CLUSTER_KEPTANSWER_H
+#ifndef SCALERS_CLUSTER_LIVEANSWER_H
+#define SCALERS_CLUSTER_LIVEANSWER_H
 
 /*
  * An answer that a watch of the API server keeps up to date in memory, with the requests that wait
@@ -22,10 +22,10 @@
 #include "net/loop.h"
 #include "scalers/scaler.h"
 
-struct keptanswer_wait;
-struct keptanswer_watch;
+struct liveanswer_wait;
+struct liveanswer_watch;
 
-struct keptanswer {
+struct liveanswer {
 	struct loop *loop;
 	const struct informer *informer; /* borrowed: its trouble */
 	const char *late;                /* borrowed: the error of a request that waits too long */
@@ -35,35 +35,35 @@ struct keptanswer {
 	double value;
 	struct err *wrong;   /* the answer is this error; NULL: it is value */
 	int64_t troubled_ms; /* the watch has failed since then (loop clock); 0: it works */
-	struct keptanswer_wait *waits;
-	struct keptanswer_watch *watchers;
+	struct liveanswer_wait *waits;
+	struct liveanswer_watch *watchers;
 	bool tell;               /* it has changed, or is available again */
 	struct loop_task settle; /* at the end of the turn: notifies watchers, answers requests */
 	struct loop_timer idle;  /* runs while there are no requests and watchers */
 };
 
-void keptanswer_init(struct keptanswer *k, struct loop *loop, const struct informer *informer, const char *late,
+void liveanswer_init(struct liveanswer *k, struct loop *loop, const struct informer *informer, const char *late,
 	loop_fn on_idle, void *arg);
-void keptanswer_done(struct keptanswer *k); /* after all requests and watches */
+void liveanswer_done(struct liveanswer *k); /* after all requests and watches */
 
 /* Sets the answer: a value, or an error, which is copied. */
-void keptanswer_set(struct keptanswer *k, double value, const struct err *wrong);
+void liveanswer_set(struct liveanswer *k, double value, const struct err *wrong);
 /* From the informer's on_trouble. */
-void keptanswer_trouble(struct keptanswer *k, const struct err *err);
-bool keptanswer_is_used(const struct keptanswer *k); /* now or within the last minutes */
+void liveanswer_trouble(struct liveanswer *k, const struct err *err);
+bool liveanswer_is_used(const struct liveanswer *k); /* now or within the last minutes */
 
-/* Receives the value, or err: exactly once, at the end of a turn, not after keptanswer_cancel. */
-typedef void (*keptanswer_fn)(void *arg, double value, const struct err *err);
-struct keptanswer_wait *keptanswer_ask(struct keptanswer *k, int64_t deadline_ms /* loop clock */, keptanswer_fn fn,
+/* Receives the value, or err: exactly once, at the end of a turn, not after liveanswer_cancel. */
+typedef void (*liveanswer_fn)(void *arg, double value, const struct err *err);
+struct liveanswer_wait *liveanswer_ask(struct liveanswer *k, int64_t deadline_ms /* loop clock */, liveanswer_fn fn,
 	void *arg);
-void keptanswer_cancel(struct keptanswer_wait *w);
+void liveanswer_cancel(struct liveanswer_wait *w);
 
 /*
  * look is called at the end of a turn when the answer has changed or is available again, once per
- * turn. keptanswer_unwatch and keptanswer_watch_report as in struct scaler_type.
+ * turn. liveanswer_unwatch and liveanswer_watch_report as in struct scaler_type.
  */
-struct keptanswer_watch *keptanswer_watch(struct keptanswer *k, question_look_fn look, void *arg);
-void keptanswer_unwatch(void *watch);
-struct watch_report keptanswer_watch_report(const void *watch);
+struct liveanswer_watch *liveanswer_watch(struct liveanswer *k, question_look_fn look, void *arg);
+void liveanswer_unwatch(void *watch);
+struct watch_report liveanswer_watch_report(const void *watch);
 
 #endif
