@@ -12,7 +12,7 @@
 #include "net/http/httpstatus.h"
 #include "net/http/httpurl.h"
 #include "net/identity/githubapp.h"
-#include "scalers/github/githubmemory.h"
+#include "scalers/github/githubcache.h"
 #include "scalers/github/githubscan.h"
 #include "scalers/http/httpsource.h"
 #include "scalers/params.h"
@@ -34,7 +34,7 @@ struct github {
 	enum scope { ORGANIZATION, ENTERPRISE, REPOSITORY } scope;
 	struct param_list repos, labels;
 	bool no_default_labels, unlabeled_apart, etags;
-	struct githubmemory *memory; /* NULL: without ETags */
+	struct githubcache *cache; /* NULL: without ETags */
 };
 
 struct github_login {
@@ -77,7 +77,7 @@ static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 
 static void data_done(void *data)
 {
-	githubmemory_free(((struct github *)data)->memory);
+	githubcache_free(((struct github *)data)->cache);
 }
 
 /* ---- Building ---- */
@@ -162,7 +162,7 @@ static int log_in(struct scaler_build *b, const struct github_login *f, struct e
 	if (check_login(f, err) || read_url(q, err) || make_access(f, q->login.url, &q->login.access, err))
 		return -1;
 	b->timeout_ms = SCAN_MS;
-	q->memory = q->etags ? githubmemory_new() : NULL;
+	q->cache = q->etags ? githubcache_new() : NULL;
 	if (q->scope == ENTERPRISE)
 		q->scope = ORGANIZATION; /* the same list */
 	return 0;
@@ -216,7 +216,7 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 	if (ask->step == 0)
 		githubscan_begin(scan, &place);
 	path = githubscan_path(scan, &place);
-	etag = githubmemory_etag(q->memory, path);
+	etag = githubcache_etag(q->cache, path);
 	out->url = mem_printf("%s%s", q->login.url, path);
 	strmap_set(&out->headers, "Accept", "application/vnd.github.v3+json");
 	strmap_set(&out->headers, "X-GitHub-Api-Version", "2022-11-28");
@@ -277,7 +277,7 @@ static enum httpsource_verdict go_on(const struct github *q, const struct github
 {
 	if (scan->stage != GITHUBSCAN_DONE)
 		return HTTPSOURCE_NEXT;
-	githubmemory_sweep(q->memory);
+	githubcache_sweep(q->cache);
 	out->value = (double)scan->jobs;
 	if (scan->cut)
 		out->remark =
@@ -331,7 +331,7 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 	const struct githubscan_place place = place_of(q);
 	struct githubscan *scan = ask->note;
 	MEM_AUTO char *path = githubscan_path(scan, &place);
-	const struct githubpage *page = answer->status == 304 ? githubmemory_page(q->memory, path) : NULL;
+	const struct githubpage *page = answer->status == 304 ? githubcache_page(q->cache, path) : NULL;
 	struct githubpage read = { 0 };
 	int rc;
 
@@ -342,7 +342,7 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 	if (rc == 0)
 		rc = githubscan_take(scan, &place, page ? page : &read, err);
 	if (rc == 0 && !page)
-		githubmemory_keep(q->memory, path, answer->wanted[ETAG], &read);
+		githubcache_put(q->cache, path, answer->wanted[ETAG], &read);
 	githubpage_done(&read);
 	return rc == 0 ? go_on(q, scan, out) : HTTPSOURCE_FAILED;
 }

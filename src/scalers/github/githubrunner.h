@@ -5,7 +5,7 @@
 /*
  * Trigger type `github-runner`: the GitHub Actions jobs that wait for a runner such as ours, or run
  * on one (doc/keda.md 8.19). Uses scalers/http/httpsource; scalers/github/githubscan chooses the
- * next request, githubpage reads its answer, githubmemory caches pages.
+ * next request, githubpage reads its answer, githubcache caches pages.
  */
 
 #include "scalers/scaler.h"

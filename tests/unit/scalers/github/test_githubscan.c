@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "scalers/github/githubmemory.h"
+#include "scalers/github/githubcache.h"
 #include "scalers/github/githubscan.h"
 
 static const char *const two[] = { "web", "mail" };
@@ -199,56 +199,56 @@ static void more_than_can_be_walked(void **state)
 
 static void memory(void **state)
 {
-	struct githubmemory *m = githubmemory_new();
+	struct githubcache *m = githubcache_new();
 	struct githubpage page = runs_of(2, 7), other = JOBS(3);
 	char long_etag[300] = "", path[32];
 
 	(void)state;
 	memset(long_etag, 'x', sizeof(long_etag) - 1);
-	githubmemory_keep(m, "/a", "W/\"1\"", &page);
-	githubmemory_keep(m, "/b", "\"2\"", &other);
+	githubcache_put(m, "/a", "W/\"1\"", &page);
+	githubcache_put(m, "/b", "\"2\"", &other);
 	other = JOBS(4);
-	githubmemory_keep(m, "/c", "", &other);
+	githubcache_put(m, "/c", "", &other);
 	other = JOBS(4);
-	githubmemory_keep(m, "/c", long_etag, &other);
-	assert_null(githubmemory_etag(m, "/c"));
-	assert_string_equal(githubmemory_etag(m, "/a"), "W/\"1\"");
-	assert_true(githubmemory_page(m, "/a")->runs[1] == 8);
-	assert_int_equal(githubmemory_page(m, "/b")->count, 3);
-	assert_null(githubmemory_page(m, "/c"));
-	githubmemory_sweep(m);
+	githubcache_put(m, "/c", long_etag, &other);
+	assert_null(githubcache_etag(m, "/c"));
+	assert_string_equal(githubcache_etag(m, "/a"), "W/\"1\"");
+	assert_true(githubcache_page(m, "/a")->runs[1] == 8);
+	assert_int_equal(githubcache_page(m, "/b")->count, 3);
+	assert_null(githubcache_page(m, "/c"));
+	githubcache_sweep(m);
 	/* of the next scan */
 	other = JOBS(5);
-	githubmemory_keep(m, "/b", "\"3\"", &other);
-	githubmemory_sweep(m);
-	assert_null(githubmemory_etag(m, "/a"));
-	assert_string_equal(githubmemory_etag(m, "/b"), "\"3\"");
-	assert_int_equal(githubmemory_page(m, "/b")->count, 5);
+	githubcache_put(m, "/b", "\"3\"", &other);
+	githubcache_sweep(m);
+	assert_null(githubcache_etag(m, "/a"));
+	assert_string_equal(githubcache_etag(m, "/b"), "\"3\"");
+	assert_int_equal(githubcache_page(m, "/b")->count, 5);
 	/* without an ETag the old one is not true any more */
 	other = JOBS(6);
-	githubmemory_keep(m, "/b", "", &other);
-	assert_null(githubmemory_etag(m, "/b"));
+	githubcache_put(m, "/b", "", &other);
+	assert_null(githubcache_etag(m, "/b"));
 	for (int i = 0; i < 5000; i++) {
 		snprintf(path, sizeof(path), "/%d", i);
 		other = JOBS(1);
-		githubmemory_keep(m, path, "e", &other);
+		githubcache_put(m, path, "e", &other);
 	}
-	assert_non_null(githubmemory_etag(m, "/3999"));
-	assert_null(githubmemory_etag(m, "/4000"));
-	githubmemory_free(m);
+	assert_non_null(githubcache_etag(m, "/3999"));
+	assert_null(githubcache_etag(m, "/4000"));
+	githubcache_free(m);
 
 	other = JOBS(1);
-	githubmemory_keep(NULL, "/a", "e", &other);
-	assert_null(githubmemory_etag(NULL, "/a"));
-	githubmemory_sweep(NULL);
-	githubmemory_free(NULL);
+	githubcache_put(NULL, "/a", "e", &other);
+	assert_null(githubcache_etag(NULL, "/a"));
+	githubcache_sweep(NULL);
+	githubcache_free(NULL);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(named_repositories), cmocka_unit_test(all_repositories),
 		cmocka_unit_test(pages_of_their_own), cmocka_unit_test(what_is_not_shown),
-		cmocka_unit_test(more_than_can_be_walked), cmocka_unit_test(memory) };
+		cmocka_unit_test(more_than_can_be_walked), cmocka_unit_test(cache) };
 
 	return cmocka_run_group_tests_name("scalers/github/githubscan", tests, NULL, NULL);
 }
