@@ -53,7 +53,7 @@ enum param_kind {     /* and the type of its field */
 	PARAM_OTHERS,  /* "*": all other keys are allowed; the external scaler reads them */
 };
 
-enum param_switch { PARAM_UNSAID, PARAM_OFF, PARAM_ON };
+enum param_switch { PARAM_UNSET, PARAM_OFF, PARAM_ON };
 
 #define PARAM_VALUES_MAX 1000 /* of a LIST or MAP; more are an error */
 struct param_list {

@@ -215,7 +215,7 @@ static ssize_t method_read(MARIADB_PVIO *pvio, unsigned char *buffer, size_t len
 	} while (got < 0 && (errno == EINTR || (errno == EAGAIN && wait_for(io, EV_READ))));
 	if (got <= 0 || is_greeting(io, buffer, (size_t)got))
 		return got;
-	io->faults.greeted_badly = io->broken = true;
+	io->faults.bad_greeting = io->broken = true;
 	return -1;
 }
 
@@ -313,7 +313,7 @@ static void on_tls_message(int sent, int version, int type, const void *bytes, s
 	if (sent || type != SSL3_RT_HANDSHAKE)
 		return;
 	if (++io->tls_messages > TLS_MESSAGES_MAX && !io->broken) {
-		io->faults.tls_babble = true;
+		io->faults.tls_flood = true;
 		stop_reading(io);
 	}
 	share_turns(io);
@@ -506,7 +506,7 @@ void mysqlio_run(struct mysqlio *io, size_t max_bytes, mysqlio_fn operation, mys
 	io->bytes = io->reads = io->tls_messages = 0;
 	answers_release(&io->held);
 	err_keep(&io->faults.crowded, NULL);
-	io->broken = io->faults.too_much = io->faults.tls_babble = io->faults.refused_plain = false;
+	io->broken = io->faults.too_much = io->faults.tls_flood = io->faults.refused_plain = false;
 	io->ended = ended;
 	io->arg = arg;
 	io->co = coroutine_new(operation, arg);

@@ -74,9 +74,9 @@ void mysqlio_watch(struct mysqlio *io, mysqlio_fn lost, void *arg);
 /* Failures that the connector does not explain. */
 struct mysqlio_faults {
 	bool too_much;       /* the last operation received more than max_bytes */
-	bool tls_babble;     /* it received too many TLS messages */
+	bool tls_flood;      /* it received too many TLS messages */
 	bool refused_plain;  /* mysqlio_connect: the server has no TLS */
-	bool greeted_badly;  /* the first packet was no greeting and no error; the connector does not get it */
+	bool bad_greeting;   /* the first packet was no greeting and no error; the connector does not get it */
 	struct err *crowded; /* owned; the namespace's share of bytes is used up (net/answers); NULL */
 };
 const struct mysqlio_faults *mysqlio_faults(const struct mysqlio *io);

@@ -83,10 +83,10 @@ static int tell(const struct mysqlsession *s, const char *doing, struct err *err
 
 	if (faults->refused_plain)
 		return err_set(err, ERR_TEMPORARY, "%s: the server has no TLS: nothing was sent to it", doing);
-	if (faults->greeted_badly)
+	if (faults->bad_greeting)
 		return err_set(err, ERR_TEMPORARY, "%s: the server sends no greeting: is it a MySQL or MariaDB server?",
 			doing);
-	if (faults->tls_babble)
+	if (faults->tls_flood)
 		return err_set(err, ERR_TEMPORARY, "%s: the server sends too many TLS messages", doing);
 	if (faults->too_much)
 		return err_set(err, ERR_INVALID,

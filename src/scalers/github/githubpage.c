@@ -114,7 +114,7 @@ static enum githubpage_link link_of(const char *link)
 		return GITHUBPAGE_NEXT;
 	return strcasestr(link, "rel=\"prev\"") || strcasestr(link, "rel=\"first\"") || strcasestr(link, "rel=\"last\"")
 		? GITHUBPAGE_LAST
-		: GITHUBPAGE_UNSAID;
+		: GITHUBPAGE_UNKNOWN;
 }
 
 int githubpage_read(enum githubpage_kind kind, const json_t *answer, const char *link,

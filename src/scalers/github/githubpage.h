@@ -30,7 +30,7 @@ struct githubpage_runner {
 };
 
 /* Whether there is another page, by the header Link. */
-enum githubpage_link { GITHUBPAGE_UNSAID, GITHUBPAGE_NEXT, GITHUBPAGE_LAST };
+enum githubpage_link { GITHUBPAGE_UNKNOWN, GITHUBPAGE_NEXT, GITHUBPAGE_LAST };
 
 struct githubpage { /* empty when zeroed */
 	enum githubpage_link link;

@@ -81,7 +81,7 @@ static bool turn_page(struct githubscan *s, const struct githubpage *page)
 	bool more;
 
 	s->seen += page->entries;
-	if (page->link != GITHUBPAGE_UNSAID)
+	if (page->link != GITHUBPAGE_UNKNOWN)
 		more = page->link == GITHUBPAGE_NEXT;
 	else if (page->total > 0)
 		more = page->entries > 0 && (int64_t)s->seen < page->total;

@@ -147,12 +147,12 @@ static enum exchange_verdict on_read(void *arg, const struct webresponse *respon
 	return EXCHANGE_DONE;
 }
 
-static bool on_piece(void *arg, const char *bytes, size_t len, size_t *kept, struct err *err)
+static bool on_piece(void *arg, const char *bytes, size_t len, size_t *buffered, struct err *err)
 {
 	struct asked_server *target = arg;
 
 	(void)err;
-	return metricsapi_feed(&target->reader, bytes, len, kept);
+	return metricsapi_feed(&target->reader, bytes, len, buffered);
 }
 
 static void on_end(void *arg, const struct err *err)

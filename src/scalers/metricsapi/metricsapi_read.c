@@ -25,13 +25,13 @@ void metricsapi_reader_done(struct metricsapi_reader *r)
 	*r = (struct metricsapi_reader){ 0 };
 }
 
-bool metricsapi_feed(struct metricsapi_reader *r, const char *bytes, size_t len, size_t *kept)
+bool metricsapi_feed(struct metricsapi_reader *r, const char *bytes, size_t len, size_t *buffered)
 {
 	if (len == 0)
 		return true;
 	r->line_is_open = bytes[len - 1] != '\n';
 	r->refused = (r->page ? promtext_feed(r->page, bytes, len) : xmlvalue_feed(r->xml, bytes, len)) != 0;
-	*kept = r->page ? promtext_kept(r->page) : xmlvalue_kept(r->xml);
+	*buffered = r->page ? promtext_buffered(r->page) : xmlvalue_buffered(r->xml);
 	return !r->refused;
 }
 

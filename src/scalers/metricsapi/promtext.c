@@ -304,7 +304,7 @@ int promtext_feed(struct promtext *p, const char *bytes, size_t len)
 	return wrong(p, "the line is too long");
 }
 
-size_t promtext_kept(const struct promtext *p)
+size_t promtext_buffered(const struct promtext *p)
 {
 	return p->rest.len;
 }

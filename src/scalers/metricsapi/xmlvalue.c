@@ -155,7 +155,7 @@ static int number(const struct xmlvalue *s, double *out, struct err *err)
 	return metricvalue_none(METRICVALUE_NO_QUANTITY, err);
 }
 
-size_t xmlvalue_kept(const struct xmlvalue *s)
+size_t xmlvalue_buffered(const struct xmlvalue *s)
 {
 	return xmlreader_kept(&s->xml);
 }

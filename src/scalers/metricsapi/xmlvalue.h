@@ -27,7 +27,7 @@ struct xmlvalue *xmlvalue_new(const struct dotpath *path /* borrowed until the e
 void xmlvalue_free(struct xmlvalue *x); /* NULL is fine */
 /* Parses the next bytes. -1: the document is invalid, xmlvalue_end says why; do not feed more. */
 int xmlvalue_feed(struct xmlvalue *x, const char *bytes, size_t len);
-size_t xmlvalue_kept(const struct xmlvalue *x); /* bytes buffered until the tag or comment ends */
+size_t xmlvalue_buffered(const struct xmlvalue *x); /* bytes buffered until the tag or comment ends */
 /* Ends the document. ERR_INVALID as jsonpath_number. */
 int xmlvalue_end(struct xmlvalue *x, double *out, struct err *err);
 

@@ -768,7 +768,7 @@ static void tables_are_read_and_freed(void **state)
 	assert_string_equal(f.name, "n");
 	assert_string_equal(f.password, "p");
 	assert_int_equal(f.size, 7);
-	assert_int_equal(f.tls, PARAM_UNSAID);
+	assert_int_equal(f.tls, PARAM_UNSET);
 	assert_int_equal(f.list.count, 2);
 	assert_null(f.mode_text);
 	params_done(&whole, &f);

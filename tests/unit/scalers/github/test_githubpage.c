@@ -169,8 +169,8 @@ static void links(void **state)
 			GITHUBPAGE_NEXT },
 		{ "<https://a/?page=1>; rel=first, <https://a/?page=3>; rel=next", GITHUBPAGE_NEXT },
 		{ "<https://a/?page=1>; rel=\"prev\", <https://a/?page=1>; rel=\"first\"", GITHUBPAGE_LAST },
-		{ "<https://cdn.example>; rel=preconnect", GITHUBPAGE_UNSAID },
-		{ "", GITHUBPAGE_UNSAID },
+		{ "<https://cdn.example>; rel=preconnect", GITHUBPAGE_UNKNOWN },
+		{ "", GITHUBPAGE_UNKNOWN },
 	};
 	json_t *answer = json_pack("[]");
 

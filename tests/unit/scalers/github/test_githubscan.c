@@ -112,7 +112,7 @@ static void all_repositories(void **state)
 
 static struct githubpage entries(struct githubpage page, size_t entries, int64_t total)
 {
-	page.link = GITHUBPAGE_UNSAID;
+	page.link = GITHUBPAGE_UNKNOWN;
 	page.entries = entries;
 	page.total = total;
 	return page;
@@ -197,7 +197,7 @@ static void more_than_can_be_walked(void **state)
 	githubscan_done(&s);
 }
 
-static void memory(void **state)
+static void pages_are_cached_by_etag(void **state)
 {
 	struct githubcache *m = githubcache_new();
 	struct githubpage page = runs_of(2, 7), other = JOBS(3);
@@ -248,7 +248,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(named_repositories), cmocka_unit_test(all_repositories),
 		cmocka_unit_test(pages_of_their_own), cmocka_unit_test(what_is_not_shown),
-		cmocka_unit_test(more_than_can_be_walked), cmocka_unit_test(cache) };
+		cmocka_unit_test(more_than_can_be_walked), cmocka_unit_test(pages_are_cached_by_etag) };
 
 	return cmocka_run_group_tests_name("scalers/github/githubscan", tests, NULL, NULL);
 }
