@@ -20,8 +20,8 @@
 
 #include "crd/keydata.h"
 #include "kube/client.h"
-#include "scalers/cluster/liveanswer.h"
 #include "scalers/cluster/keynumber.h"
+#include "scalers/cluster/liveanswer.h"
 #include "scalers/sources.h"
 
 struct keyvalues;
