@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gRPC's framing and how a call ended: pure parts of net/grpc. */
+/* Framing and status of gRPC: pure parts of net/grpc. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,9 +17,7 @@
 
 /* ---- Frames ---- */
 
-/*
- * All messages of a body that comes in pieces of `step` bytes, as "a|bc|", then "cut" or the error.
- */
+/* Reads a body in pieces of `step` bytes: its messages as "a|bc|", then "cut" or the error. */
 static void read_all(const struct buf *body, size_t step, struct buf *out)
 {
 	struct grpcframe f;
@@ -95,7 +93,7 @@ static void the_largest_message_passes(void **state)
 
 /* ---- Status ---- */
 
-static void what_is_said_of_the_end(void **state)
+static void statuses(void **state)
 {
 	static const struct {
 		const char *lines[4];
@@ -141,7 +139,7 @@ static void what_is_said_of_the_end(void **state)
 	}
 }
 
-static void a_long_message_is_cut(void **state)
+static void long_messages_are_truncated(void **state)
 {
 	struct grpcstatus s = { 0 };
 	struct buf line = BUF_INIT(4096);
@@ -157,7 +155,7 @@ static void a_long_message_is_cut(void **state)
 
 /* ---- Targets ---- */
 
-static void targets_are_read_or_refused_by_name(void **state)
+static void targets(void **state)
 {
 	static const struct {
 		const char *target, *address, *said;
@@ -216,9 +214,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bodies_become_messages),
 		cmocka_unit_test(the_largest_message_passes),
-		cmocka_unit_test(what_is_said_of_the_end),
-		cmocka_unit_test(a_long_message_is_cut),
-		cmocka_unit_test(targets_are_read_or_refused_by_name),
+		cmocka_unit_test(statuses),
+		cmocka_unit_test(long_messages_are_truncated),
+		cmocka_unit_test(targets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The elasticsearch and opensearch triggers: their parameters, what is sent, whose turn it is among
- * several addresses, and what a status means (doc/keda.md 8.9). What stands in an answer is tried
- * in test_searchreply.c.
+ * The elasticsearch and opensearch triggers (doc/keda.md 8.9): parameters, requests, choice of the
+ * address, and statuses. test_searchreply.c covers the answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -180,7 +179,7 @@ static void rejected(void **state)
 	}
 }
 
-/* The prefix, and count pieces with a number between head and tail; the caller owns it. */
+/* The prefix and count pieces, each a number between head and tail; the caller owns it. */
 static char *many(const char *prefix, const char *head, const char *tail, int count)
 {
 	struct buf text = BUF_INIT((size_t)1 << 20);
@@ -320,7 +319,10 @@ static void a_status_is_looked_at(void **state)
 	}
 }
 
-/* Who answered is asked first the next time; who is away hands over, who refuses does not. */
+/*
+ * The address that answered is asked first next time; the next one is tried if it is down, but not
+ * if it refuses.
+ */
 static void addresses_take_turns(void **state)
 {
 	struct webresponse whole = { .status = 200, .body = WHOLE, .len = strlen(WHOLE), .content_type = "" },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parameters of the etcd trigger: accepted, defaulted, rejected with the message, and which
- * questions are the same (doc/keda.md 8.5). What is asked, and of whom, is tried live.
+ * Parameters of the etcd trigger (doc/keda.md 8.5): accepted, defaulted, rejected with their
+ * message; equal questions. The live tests cover the requests.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static int build(const char *metadata, const char *auth, struct scaler *out, str
 #define LOGIN "username=reader|password=secret-value"
 
 static const struct {
-	const char *metadata, *auth, *urls; /* of the members, each followed by a blank */
+	const char *metadata, *auth, *urls; /* URLs of the members, each followed by a blank */
 	int64_t target_milli, progress_ms;
 	double activation;
 } goods[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages to and from etcd on the wire, as etcd 3.6 writes them and as strangers do. */
+/* Encoding and decoding of etcd's messages, as etcd 3.6 sends them, and malformed ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static void expect_bytes(struct buf *got, const char *bytes, size_t len)
 	buf_done(got);
 }
 
-static void what_is_sent(void **state)
+static void requests_are_encoded(void **state)
 {
 	struct buf out = BUF_INIT(4096);
 
@@ -135,12 +135,12 @@ static void tokens(void **state)
 	}
 }
 
-static void news(void **state)
+static void watch_messages(void **state)
 {
 	static const struct {
 		const char *bytes;
 		size_t len;
-		int news; /* -1: it is over, or nothing */
+		int news; /* -1: canceled or malformed */
 		enum err_kind kind;
 		const char *says;
 	} answers[] = {
@@ -173,8 +173,8 @@ static void news(void **state)
 	}
 }
 
-/* Two bytes each in the message, and much more in memory. */
-static void too_many(void **state)
+/* Each takes two bytes in the message, and much more in memory. */
+static void memory_is_limited(void **state)
 {
 	size_t len = (size_t)2 << 20;
 	char *bytes = mem_zalloc(len);
@@ -192,11 +192,11 @@ static void too_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_sent),
+		cmocka_unit_test(requests_are_encoded),
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(tokens),
-		cmocka_unit_test(news),
-		cmocka_unit_test(too_many),
+		cmocka_unit_test(watch_messages),
+		cmocka_unit_test(memory_is_limited),
 	};
 
 	return cmocka_run_group_tests_name("scalers/etcd/etcdmessages", tests, NULL, NULL);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Who logs in at etcd when, and whose turn it is among its members: against a server that says what
- * a test wants.
- */
+/* Logins and choice of members, against a scripted server. */
 #include "../../fakes/h2server.h"
 #include "../../net/fixture.h"
 
@@ -16,7 +13,7 @@ static struct {
 	struct h2server *server;
 	struct grpc_pool *grpc;
 	struct etcdsession_pool *pool;
-	struct etcdcluster *cluster; /* nobody's port first, then the server */
+	struct etcdcluster *cluster; /* an unused port first, then the server */
 	bool (*answer)(unsigned request, uint32_t stream, struct buf *out);
 } w;
 
@@ -61,12 +58,12 @@ static int teardown(void **state)
 	return fixture_teardown(state);
 }
 
-/* What came of an entry. */
+/* The result of an entry. */
 struct result {
 	struct etcdsession_entry *entry;
 	struct etcdsession_pass pass;
 	int done;
-	char text[512]; /* the token's header; or the error */
+	char text[512]; /* the token's header, or the error */
 };
 
 static void on_pass(void *arg, const struct etcdsession_pass *pass, const struct err *err)
@@ -147,7 +144,7 @@ static void one_login_serves_all(void **state)
 	assert_int_equal(h2server_requests(w.server), 1);
 }
 
-/* Only who had the token that is in use takes it away. */
+/* Only a complaint about the current token drops it. */
 static void a_token_is_dropped_once(void **state)
 {
 	struct result a, b;
@@ -166,7 +163,7 @@ static void a_token_is_dropped_once(void **state)
 	assert_int_equal(h2server_requests(w.server), 2);
 }
 
-static void who_is_refused_is_told(void **state)
+static void a_refused_login_is_an_error(void **state)
 {
 	struct result a, b;
 
@@ -182,7 +179,7 @@ static void who_is_refused_is_told(void **state)
 	expect(&a, "token: tok.1");
 }
 
-static void an_etcd_without_users_lets_in(void **state)
+static void disabled_authentication_needs_no_token(void **state)
 {
 	struct result r;
 	struct err err = { .kind = ERR_INVALID, .msg = "Range: INVALID_ARGUMENT: etcdserver: user name is empty" };
@@ -194,13 +191,13 @@ static void an_etcd_without_users_lets_in(void **state)
 	enter(&r, w.cluster, 5000);
 	expect(&r, "nobody");
 	assert_int_equal(h2server_requests(w.server), 1);
-	w.answer = give_token; /* users came */
+	w.answer = give_token; /* authentication was enabled */
 	assert_int_equal(etcdsession_complain(w.pool, w.cluster, &r.pass, &err), ETCDSESSION_TOKEN);
 	enter(&r, w.cluster, 5000);
 	expect(&r, "token: tok.1");
 }
 
-static void who_names_no_user_logs_in_nowhere(void **state)
+static void without_a_user_there_is_no_login(void **state)
 {
 	struct etcdcluster *cluster = make_cluster("", NULL);
 	struct result r;
@@ -214,7 +211,7 @@ static void who_names_no_user_logs_in_nowhere(void **state)
 	etcdcluster_unref(cluster);
 }
 
-static void the_next_member_is_taken(void **state)
+static void the_next_member_is_tried(void **state)
 {
 	struct etcdcluster *cluster = make_cluster("127.0.0.1:1", "me");
 	struct result r;
@@ -228,7 +225,8 @@ static void the_next_member_is_taken(void **state)
 	assert_int_equal(r.pass.member, 1);
 	assert_int_equal(etcdsession_complain(w.pool, cluster, &r.pass, &wrong), ETCDSESSION_NO);
 	assert_int_equal(etcdsession_complain(w.pool, cluster, &r.pass, &down), ETCDSESSION_MEMBER);
-	assert_int_equal(etcdsession_complain(w.pool, cluster, &r.pass, &down), ETCDSESSION_MEMBER); /* of the same */
+	assert_int_equal(etcdsession_complain(w.pool, cluster, &r.pass, &down),
+		ETCDSESSION_MEMBER); /* about the same token */
 	enter(&r, cluster, 5000);
 	expect(&r, "token: tok.0");
 	assert_int_equal(r.pass.member, 0);
@@ -256,10 +254,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(one_login_serves_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_token_is_dropped_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_is_refused_is_told, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_etcd_without_users_lets_in, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_names_no_user_logs_in_nowhere, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_next_member_is_taken, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_refused_login_is_an_error, setup, teardown),
+		cmocka_unit_test_setup_teardown(disabled_authentication_needs_no_token, setup, teardown),
+		cmocka_unit_test_setup_teardown(without_a_user_there_is_no_login, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_next_member_is_tried, setup, teardown),
 		cmocka_unit_test_setup_teardown(each_has_its_own_deadline, setup, teardown),
 	};
 

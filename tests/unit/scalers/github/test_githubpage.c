@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GitHub's lists, and which of their jobs are for our runner. */
+/* GitHub's lists, and the jobs for our runner. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 static const struct githubpage_runner plain;
 
-/* The array with n copies of an entry, in an object when a field is named. */
+/* An array with n copies of an entry, as a field of an object if field is given. */
 static json_t *many(const char *field, const char *entry, size_t n)
 {
 	json_t *list = json_array();
@@ -110,7 +110,7 @@ static void jobs(void **state)
 	}
 }
 
-static void nonsense(void **state)
+static void malformed_pages(void **state)
 {
 	static const struct {
 		enum githubpage_kind kind;
@@ -158,7 +158,7 @@ static void nonsense(void **state)
 	json_decref(answer);
 }
 
-/* What says whether there is another page. */
+/* The header Link. */
 static void links(void **state)
 {
 	static const struct {
@@ -187,7 +187,7 @@ static void links(void **state)
 	json_decref(answer);
 }
 
-static void words(void **state)
+static void error_messages(void **state)
 {
 	json_t *answer = json_pack("{ss}", "message", "Bad\ncredentials");
 	char out[GITHUBPAGE_WORDS];
@@ -201,7 +201,8 @@ static void words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(repositories), cmocka_unit_test(runs),
-		cmocka_unit_test(jobs), cmocka_unit_test(nonsense), cmocka_unit_test(links), cmocka_unit_test(words) };
+		cmocka_unit_test(jobs), cmocka_unit_test(malformed_pages), cmocka_unit_test(links),
+		cmocka_unit_test(error_messages) };
 
 	return cmocka_run_group_tests_name("scalers/github/githubpage", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which request follows which, to a count; and what is kept of the answers. */
+/* The order of requests of a count, and the cache of pages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static struct githubpage runs_of(size_t count, int64_t first)
 	return page;
 }
 
-/* What is asked, and what comes; 0 or -1 of githubscan_take. */
+/* The expected request and its answer; returns githubscan_take's result. */
 static int step(struct githubscan *s, const struct githubscan_place *place, const char *path, struct githubpage page,
 	struct err *err)
 {
@@ -74,7 +74,7 @@ static void named_repositories(void **state)
 	(void)state;
 	githubscan_begin(&s, &named);
 	STEP(&named, RUNS_OF("web", "queued"), runs_of(1, 7));
-	STEP(&named, RUNS_OF("web", "in_progress"), runs_of(2, 7)); /* it has begun meanwhile */
+	STEP(&named, RUNS_OF("web", "in_progress"), runs_of(2, 7)); /* it started during the scan */
 	STEP(&named, JOBS_OF("web", "7", "1"), ((struct githubpage){ .link = GITHUBPAGE_NEXT, .count = 60 }));
 	STEP(&named, JOBS_OF("web", "7", "2"), JOBS(1));
 	STEP(&named, JOBS_OF("web", "8", "1"), JOBS(2));
@@ -94,10 +94,10 @@ static void all_repositories(void **state)
 	(void)state;
 	githubscan_begin(&s, &all);
 	STEP(&all, "/orgs/shop/repos?per_page=100&page=1", repos_of(1, true));
-	/* a new one has moved the last one of the first page */
+	/* a new repository has moved the last one of the first page */
 	STEP(&all, "/orgs/shop/repos?per_page=100&page=2", repos_of(2, false));
 	assert_int_equal(s.name_count, 2);
-	/* one has gone meanwhile */
+	/* one was deleted during the scan */
 	assert_int_equal(githubscan_missing(&s, &all, &err), 0);
 	STEP(&all, RUNS_OF("r1", "queued"), runs_of(0, 0));
 	STEP(&all, RUNS_OF("r1", "in_progress"), runs_of(0, 0));
@@ -118,8 +118,8 @@ static struct githubpage entries(struct githubpage page, size_t entries, int64_t
 	return page;
 }
 
-/* Gitea's pages are as long as Gitea says, and a proxy may take Link away. */
-static void pages_of_their_own(void **state)
+/* Gitea chooses its page size, and a proxy may remove Link. */
+static void other_page_sizes(void **state)
 {
 	struct githubscan s = { 0 };
 	struct err err = { 0 };
@@ -133,12 +133,12 @@ static void pages_of_their_own(void **state)
 	STEP(&all, RUNS_OF("r0", "in_progress"), entries(runs_of(0, 0), 0, 0));
 	STEP(&all, JOBS_OF("r0", "7", "1"), entries(JOBS(30), 30, 31));
 	STEP(&all, JOBS_OF("r0", "7", "2"), entries(JOBS(1), 1, 31));
-	/* the number is wrong: nothing came any more */
+	/* total_count is wrong: the last page is empty */
 	STEP(&all, JOBS_OF("r0", "8", "1"), entries(JOBS(2), 2, 9));
 	STEP(&all, JOBS_OF("r0", "8", "2"), entries(JOBS(0), 0, 9));
 	assert_int_equal(s.stage, GITHUBSCAN_QUEUED);
 	assert_false(s.cut);
-	/* a hundred runs are looked at */
+	/* only a hundred runs count */
 	STEP(&all, RUNS_OF("r1", "queued"), entries(runs_of(1, 1), 100, 101));
 	assert_true(s.cut);
 	STEP(&all, RUNS_OF("r1", "in_progress"), entries(runs_of(0, 0), 100, 100));
@@ -148,8 +148,8 @@ static void pages_of_their_own(void **state)
 	githubscan_done(&s);
 }
 
-/* None of them is a count of 0. */
-static void what_is_not_shown(void **state)
+/* None of these is a count of 0. */
+static void invisible_repositories(void **state)
 {
 	struct githubscan s = { 0 };
 	struct err err = { 0 };
@@ -180,7 +180,7 @@ static void what_is_not_shown(void **state)
 	githubscan_done(&s);
 }
 
-static void more_than_can_be_walked(void **state)
+static void limits(void **state)
 {
 	struct githubscan s = { 0 };
 	struct err err = { 0 };
@@ -224,7 +224,7 @@ static void pages_are_cached_by_etag(void **state)
 	assert_null(githubcache_etag(m, "/a"));
 	assert_string_equal(githubcache_etag(m, "/b"), "\"3\"");
 	assert_int_equal(githubcache_page(m, "/b")->count, 5);
-	/* without an ETag the old one is not true any more */
+	/* without an ETag the old entry is dropped */
 	other = JOBS(6);
 	githubcache_put(m, "/b", "", &other);
 	assert_null(githubcache_etag(m, "/b"));
@@ -247,8 +247,8 @@ static void pages_are_cached_by_etag(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(named_repositories), cmocka_unit_test(all_repositories),
-		cmocka_unit_test(pages_of_their_own), cmocka_unit_test(what_is_not_shown),
-		cmocka_unit_test(more_than_can_be_walked), cmocka_unit_test(pages_are_cached_by_etag) };
+		cmocka_unit_test(other_page_sizes), cmocka_unit_test(invisible_repositories), cmocka_unit_test(limits),
+		cmocka_unit_test(pages_are_cached_by_etag) };
 
 	return cmocka_run_group_tests_name("scalers/github/githubscan", tests, NULL, NULL);
 }

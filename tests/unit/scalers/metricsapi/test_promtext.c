@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages of metrics, the selectors that find a series there, and their regular expressions. */
+/* Metrics pages, selectors of series, and their regular expressions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,7 +74,7 @@ static const struct {
 	{ "utf{l=~\".\"}", 18, NULL },
 };
 
-/* The page comes in pieces of so many bytes. */
+/* Delivers the page in pieces of this size. */
 static int number(const struct promselector *s, const char *answer, size_t piece, double *out, struct err *err)
 {
 	struct promtext *t = promtext_new(s);
@@ -154,7 +154,7 @@ static void selectors_are_checked(void **state)
 		{ "x{a=~\"{2}\"}", "there is nothing to repeat" },
 		{ "x{a=~\"[z-a]\"}", "a range in [] is in the wrong order" },
 		{ "x{a=~\"b\\\\\"}", "the last backslash must be followed by a character" },
-		/* What PCRE2 would take, and Prometheus not, or for something else. */
+		/* Syntax that PCRE2 accepts, but Prometheus refuses or interprets differently. */
 		{ "x{a=~\"(b)\\\\1\"}", "back references are not supported" },
 		{ "x{a=~\"(b)\\\\g{1}\"}", "back references are not supported" },
 		{ "x{a=~\"b(?=c)\"}", "of (?...) only (?:...) is supported: no flags, names, look-around or callouts" },
@@ -175,7 +175,7 @@ static void selectors_are_checked(void **state)
 		look(bad[i].selector, page, 0, bad[i].message);
 }
 
-static void pages_are_whole(void **state)
+static void malformed_pages(void **state)
 {
 	static const struct {
 		const char *page, *message;
@@ -279,7 +279,7 @@ static void regular_expressions(void **state)
 	}
 }
 
-/* What would take an engine that goes back for ever, or one that builds states without end. */
+/* Expressions that take exponential time by backtracking, or exponential states. */
 static void costs_are_bounded(void **state)
 {
 	static const char *const hostile[] = {
@@ -314,7 +314,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(series_are_found),
 		cmocka_unit_test(selectors_are_checked),
-		cmocka_unit_test(pages_are_whole),
+		cmocka_unit_test(malformed_pages),
 		cmocka_unit_test(regular_expressions),
 		cmocka_unit_test(costs_are_bounded),
 	};

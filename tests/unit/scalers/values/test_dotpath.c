@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dot paths, and the numbers they lead to in YAML and XML. */
+/* Dot paths, and the numbers they find in YAML and XML. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -72,7 +72,7 @@ static void look(const struct looked *l, number_fn number)
 			l->message ? l->message : "");
 }
 
-static size_t piece; /* the answer comes in pieces of so many bytes */
+static size_t piece; /* the answer is delivered in pieces of this size */
 
 static int xml_number(const struct dotpath *path, const char *answer, size_t len, double *out, struct err *err)
 {
@@ -149,7 +149,7 @@ static void yaml(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		look(&cases[i], yamlpath_number);
 	look(&(struct looked){ "i", laughs, 0, "too many values" }, yamlpath_number);
-	/* Of the values that are borne: the mapping, the list, 5. */
+	/* The mapping, the list and 5 count towards the limit of values. */
 	buf_puts(&many, "i: 5\na: [0");
 	for (int i = 4; i < YAMLJSON_FOREIGN_VALUES_MAX; i++)
 		buf_puts(&many, ",1");
