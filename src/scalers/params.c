@@ -772,15 +772,6 @@ void param_faults_done(struct param_faults *faults)
 	mem_free_ptr(&faults->unknown);
 }
 
-int params_check_pair(const char *name, const char *value, const char *other_name, const char *other, struct err *err)
-{
-	if (!value == !other)
-		return 0;
-	return err_set_about(err, value ? other_name : name,
-		"parameters \"%s\" and \"%s\" belong together: only %s is given", name, other_name,
-		value ? name : other_name);
-}
-
 int params_check_target(const struct scaler_params *params, const char *name, int64_t *value, struct err *err)
 {
 	if (*value <= 0 && params->formula_source)
@@ -788,24 +779,6 @@ int params_check_target(const struct scaler_params *params, const char *name, in
 	else if (*value <= 0)
 		return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%lld\" must be greater than 0", name,
 			(long long)*value);
-	return 0;
-}
-
-int params_metric_type(const struct scaler_params *params, enum metric_target_type *out, struct err *err)
-{
-	const char *text = params->metric_type;
-
-	if (!text || !*text || strcmp(text, "AverageValue") == 0)
-		*out = METRIC_AVERAGE_VALUE;
-	else if (strcmp(text, "Value") == 0)
-		*out = METRIC_VALUE;
-	else if (strcmp(text, "Utilization") == 0)
-		return err_set(err, ERR_INVALID,
-			"'Utilization' metric type is unsupported for external metrics, allowed values are 'Value' or "
-			"'AverageValue'");
-	else
-		return err_set(err, ERR_INVALID,
-			"metricType \"%s\" is unknown, allowed values are 'Value' or 'AverageValue'", text);
 	return 0;
 }
 
