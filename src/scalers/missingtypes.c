@@ -8,9 +8,9 @@
 #include "base/text.h"
 #include "scalers/scaler.h"
 
-#define BY_PROMETHEUS "use prometheus, with an exporter of it"
-#define BY_EXTERNAL   "use external, with a scaler of your own that asks it"
-/* A broker may take nobody without an Origin. */
+#define BY_PROMETHEUS "use prometheus with an exporter for it"
+#define BY_EXTERNAL   "use external with a scaler of your own"
+/* Brokers may refuse requests without an Origin. */
 #define BY_JOLOKIA                                                                                                     \
 	"use metrics-api with the URL of its Jolokia API, valueLocation: value, and authModes: basic,custom for a "    \
 	"header Origin"
@@ -21,13 +21,13 @@ static const struct {
 	{ "activemq", BY_JOLOKIA },
 	{ "arangodb", BY_EXTERNAL },
 	{ "artemis-queue", BY_JOLOKIA },
-	{ "aws-dynamodb", "use aws-cloudwatch with a metric of the table, or external with a scaler that asks it" },
+	{ "aws-dynamodb", "use aws-cloudwatch with a metric of the table, or external with a scaler of your own" },
 	{ "aws-dynamodb-streams", "use aws-cloudwatch with a metric of the stream" },
 	{ "azure-app-insights", BY_EXTERNAL },
 	{ "azure-data-explorer", BY_EXTERNAL },
 	{ "azure-eventhub", "use kafka with the Kafka endpoint of the namespace, where consumers commit there" },
 	{ "azure-log-analytics", BY_EXTERNAL },
-	{ "azure-monitor", "use prometheus, with an exporter of Azure's metrics" },
+	{ "azure-monitor", "use prometheus with an exporter for Azure's metrics" },
 	{ "beanstalkd", BY_PROMETHEUS },
 	{ "cassandra", BY_EXTERNAL },
 	{ "clickhouse",
@@ -36,15 +36,15 @@ static const struct {
 	{ "couchdb", "use metrics-api with the URL of a view that counts" },
 	{ "dynatrace",
 		"use metrics-api with the URL of a query (/api/v2/metrics/query), and its token as a custom header" },
-	{ "elastic-forecast", "use elasticsearch with a search of the forecast, which must be made otherwise" },
+	{ "elastic-forecast", "use elasticsearch with a search for the forecast, which has to be created separately" },
 	{ "external-mock", "use external with a scaler for tests" },
 	{ "forgejo-runner", BY_EXTERNAL },
-	{ "gcp-cloudtasks", "KEDA gives it up, too: use prometheus with Google Cloud's managed service" },
+	{ "gcp-cloudtasks", "deprecated in KEDA, too: use prometheus with Google Cloud's managed service" },
 	{ "gcp-spanner", BY_EXTERNAL },
-	{ "gcp-stackdriver", "KEDA gives it up, too: use prometheus with Google Cloud's managed service" },
+	{ "gcp-stackdriver", "deprecated in KEDA, too: use prometheus with Google Cloud's managed service" },
 	{ "gcp-storage", BY_EXTERNAL },
 	{ "huawei-cloudeye", BY_EXTERNAL },
-	{ "ibmmq", "use prometheus, with the metrics of the queue manager" },
+	{ "ibmmq", "use prometheus with the metrics of the queue manager" },
 	{ "influxdb",
 		"use metrics-api with the URL of a query in InfluxQL (/query?db=...&q=...) and valueLocation: "
 		"results.0.series.0.values.0.1" },
@@ -54,17 +54,17 @@ static const struct {
 	{ "nsq", "use metrics-api with nsqd's /stats?format=json and the channel's depth as valueLocation" },
 	{ "openstack-metric", BY_EXTERNAL },
 	{ "openstack-swift", BY_EXTERNAL },
-	{ "predictkube", "use prometheus with the query itself, or with predict_linear() of it" },
+	{ "predictkube", "use prometheus with the same query, or with predict_linear() of it" },
 	{ "pulsar", "use prometheus with the brokers' metric pulsar_subscription_back_log" },
-	{ "selenium-grid", "use prometheus, with an exporter of the grid, or external" },
+	{ "selenium-grid", "use prometheus with an exporter for the grid, or external" },
 	{ "solace-direct-messaging", BY_EXTERNAL },
-	{ "solace-event-queue", "use prometheus, with an exporter of the broker" },
+	{ "solace-event-queue", "use prometheus with an exporter for the broker" },
 	{ "solarwinds", BY_EXTERNAL },
 	{ "solr", "use metrics-api with the URL of a query and valueLocation: response.numFound" },
 	{ "splunk", BY_EXTERNAL },
 	{ "splunk-observability", BY_EXTERNAL },
 	{ "sumologic", BY_EXTERNAL },
-	{ "stan", "KEDA has it no more, as NATS Streaming has ended: use nats-jetstream" },
+	{ "stan", "KEDA removed it, as NATS Streaming was discontinued: use nats-jetstream" },
 	{ "temporal", "use prometheus with the server's metric approximate_backlog_count" },
 };
 
@@ -76,7 +76,7 @@ const char *missingtypes_instead(const char *type)
 	return NULL;
 }
 
-/* The type whose name is most like it; NULL: none is. The caller owns it. */
+/* The type with the most similar name, or NULL. The caller owns it. */
 static char *nearest(const char *type)
 {
 	MEM_AUTO char *names = mem_dup(scaler_type_names());
@@ -107,6 +107,6 @@ char *missingtypes_explain(const char *type)
 	if (instead)
 		return mem_printf("not in this version; %s", instead);
 	if (near)
-		return mem_printf("perhaps %s; kscaled-triggers(5) has all that there are", near);
-	return mem_dup("kscaled-triggers(5) has all that there are");
+		return mem_printf("perhaps %s; kscaled-triggers(5) lists all types", near);
+	return mem_dup("kscaled-triggers(5) lists all types");
 }

@@ -32,7 +32,7 @@ struct found_value {
 	char *text; /* owned; NULL: absent */
 	char place; /* where it was found */
 	bool unknown;
-	bool stands_in; /* something is taken for it */
+	bool stands_in; /* the text is a stand-in for a faulty value */
 };
 
 char *params_trimmed(const char *text)
@@ -155,7 +155,7 @@ static bool row_has(const struct param_row *row, const char *key, size_t len)
 		is_among(row->names, key, len - tail);
 }
 
-/* For each key of each trigger, known or not, so without making a list of names. */
+/* Runs for each key of each trigger, so it builds no list of names. */
 static bool is_known(const struct scaler_params *params, const char *key)
 {
 	bool others = false, misplaced = false;
@@ -169,7 +169,7 @@ static bool is_known(const struct scaler_params *params, const char *key)
 		others |= row_named(t, "*", PARAM_OTHERS, "m") != NULL;
 		misplaced |= row_named(t, key, PARAM_TEXT, "a") != NULL;
 	}
-	/* All other keys are for a server, except one that may only come from an authentication. */
+	/* Other keys are for the external scaler, except names for authentications only. */
 	return others && !(misplaced && !params->auth_open && (!params->auth || !strmap_get(params->auth, key)));
 }
 
@@ -187,7 +187,7 @@ static void put_meant(const struct scaler_params *params, const char *key, struc
 		buf_printf(out, " (did you mean \"%s\"?)", found);
 }
 
-/* So many are named: for each all names are compared, and a trigger may have a thousand. */
+/* The most that are listed: each is compared with all names, and there may be a thousand. */
 #define UNKNOWN_TOLD 8
 
 char *params_unknown(const struct scaler_params *params)
@@ -216,11 +216,11 @@ char *params_unknown(const struct scaler_params *params)
 	return out.len > 0 ? buf_take(&out) : NULL;
 }
 
-/* ---- Looking for one value ---- */
+/* ---- Looking up a value ---- */
 
 /*
- * The trimmed value of a key, if present. It is unknown also when only a part is, because variables
- * may refer to others.
+ * The trimmed value of a key, if present. Unknown also if only a part of it is, as variables may
+ * refer to others.
  */
 static void take(const struct scaler_params *params, const struct strmap *from, const char *key, char place,
 	struct found_value *out)
@@ -294,7 +294,7 @@ static int missing(const struct scaler_params *params, const struct param_row *r
 	return -1;
 }
 
-/* It is told already, and what else is wrong is looked for. */
+/* Whether this fault is recorded already, and the build only looks for others. */
 static bool is_at_fault(const struct scaler_params *params, const struct param_row *row)
 {
 	const struct param_faults *faults = params->faults;
@@ -325,9 +325,9 @@ static bool is_given(const struct scaler_params *params, const struct param_row 
 }
 
 /*
- * In the place of a value at fault: unknown where it may be unknown; in the metadata alone, where
- * nothing ever is, absent if it may be, and else something (put_stand_in): also where a rule of the
- * type wants it and it is not there.
+ * Replaces a faulty value: by unknown where the row allows that; for rows of the metadata alone,
+ * which is always known, by absent if that is allowed, else by put_stand_in. The same for a missing
+ * value that a rule of the type requires.
  */
 static void forgive(const struct scaler_params *params, const struct param_row *row, struct found_value *out)
 {
@@ -361,12 +361,9 @@ static int find(const struct scaler_params *params, const struct param_row *row,
 	return row->required ? missing(params, row, err) : 0;
 }
 
-/* ---- Reading it ---- */
+/* ---- Parsing ---- */
 
-/*
- * Shows the value only when it comes from the object itself: others may be a secret in the wrong
- * place.
- */
+/* Shows the value only when it comes from the metadata: others may be misplaced secrets. */
 static int wrong(const struct param_row *row, char place, const char *text, const char *must, struct err *err)
 {
 	char name[PARAM_NAME_SIZE];
@@ -495,7 +492,7 @@ static int read_choice(const struct param_row *row, const struct found_value *f,
 	return -1;
 }
 
-/* Values are looked through for each of something else, by more than one type. */
+/* Caps lists, as types search them in loops. */
 static int check_count(const struct param_row *row, const char *text, struct err *err)
 {
 	char name[PARAM_NAME_SIZE];
@@ -507,7 +504,7 @@ static int check_count(const struct param_row *row, const char *text, struct err
 	}
 	return count <= PARAM_VALUES_MAX
 		? 0
-		: err_set(err, ERR_INVALID, "parameter \"%s\": %zu values are given, at most %d may be",
+		: err_set(err, ERR_INVALID, "parameter \"%s\": %zu values are given, at most %d are allowed",
 			  first_name(row, name), count, PARAM_VALUES_MAX);
 }
 
@@ -545,8 +542,8 @@ static int read_map(const struct param_row *row, struct found_value *f, struct s
 }
 
 /*
- * The target of a metric as a float threshold. Values not above 0, also after rounding, are refused
- * here: KEDA accepts some of them, and the API server then refuses the whole HPA.
+ * The target of a metric. Values not above 0, also after rounding, are refused here: KEDA accepts
+ * some of them, and the API server then refuses the whole HPA.
  */
 static int read_target(const struct scaler_params *params, const struct param_row *row, const struct found_value *f,
 	struct err *err)
@@ -676,7 +673,7 @@ static void put_shortened(const struct scaler_params *params, const struct param
 	unlimited.most = 0;
 	if (find(params, row, &f, NULL) == 0 && f.text && f.place == METADATA && !f.unknown &&
 		read_duration(&unlimited, &f, &ms, NULL) == 0 && ms > row->most)
-		buf_printf(out, "%s%s %s is more than the longest, %s, which is used", out->len > 0 ? "; " : "",
+		buf_printf(out, "%s%s %s is more than the maximum, %s, which is used", out->len > 0 ? "; " : "",
 			first_name(row, name), f.text, duration_format(row->most, most));
 	mem_free_secret(f.text);
 }
@@ -775,15 +772,6 @@ void param_faults_done(struct param_faults *faults)
 	mem_free_ptr(&faults->unknown);
 }
 
-int params_check_pair(const char *name, const char *value, const char *other_name, const char *other, struct err *err)
-{
-	if (!value == !other)
-		return 0;
-	return err_set_about(err, value ? other_name : name,
-		"parameters \"%s\" and \"%s\" belong together: only %s is given", name, other_name,
-		value ? name : other_name);
-}
-
 int params_check_target(const struct scaler_params *params, const char *name, int64_t *value, struct err *err)
 {
 	if (*value <= 0 && params->formula_source)
@@ -791,24 +779,6 @@ int params_check_target(const struct scaler_params *params, const char *name, in
 	else if (*value <= 0)
 		return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%lld\" must be greater than 0", name,
 			(long long)*value);
-	return 0;
-}
-
-int params_metric_type(const struct scaler_params *params, enum metric_target_type *out, struct err *err)
-{
-	const char *text = params->metric_type;
-
-	if (!text || !*text || strcmp(text, "AverageValue") == 0)
-		*out = METRIC_AVERAGE_VALUE;
-	else if (strcmp(text, "Value") == 0)
-		*out = METRIC_VALUE;
-	else if (strcmp(text, "Utilization") == 0)
-		return err_set(err, ERR_INVALID,
-			"'Utilization' metric type is unsupported for external metrics, allowed values are 'Value' or "
-			"'AverageValue'");
-	else
-		return err_set(err, ERR_INVALID,
-			"metricType \"%s\" is unknown, allowed values are 'Value' or 'AverageValue'", text);
 	return 0;
 }
 

@@ -50,10 +50,10 @@ enum param_kind {     /* and the type of its field */
 	PARAM_IGNORED,          /* accepted and ignored */
 	PARAM_REFUSED,          /* an error (why) when given */
 	PARAM_DROPPED, /* an unknown key that older KEDA versions had; the warning says what replaced it (why) */
-	PARAM_OTHERS,  /* "*": all other keys are allowed, as somebody else reads them */
+	PARAM_OTHERS,  /* "*": all other keys are allowed; the external scaler reads them */
 };
 
-enum param_switch { PARAM_UNSAID, PARAM_OFF, PARAM_ON };
+enum param_switch { PARAM_UNSET, PARAM_OFF, PARAM_ON };
 
 #define PARAM_VALUES_MAX 1000 /* of a LIST or MAP; more are an error */
 struct param_list {
@@ -77,9 +77,9 @@ struct param_row {
 };
 
 /*
- * The fields of most tables are in the data of the type's question, and part of its key. Those of a
- * login are read by whoever makes an endpoint or an access of them, which has their place in the
- * data and, by its own key, in the question's.
+ * The fields of most tables are stored in the data of the type's question and are part of its key.
+ * Those of a login are temporary: build makes an endpoint or an access of them, and adds its key to
+ * the question's.
  */
 struct param_table {
 	const struct param_row *rows;
@@ -109,12 +109,12 @@ int params_read_when(const struct param_table *t, const struct scaler_params *pa
 	struct err *err);
 
 /*
- * The same for rows that have no effect as the trigger is, which why says: what is wrong there is
- * no error, but told (scaler.h, ignored), as KEDA does not look at it either.
+ * The same for rows that have no effect in this trigger; why gives the reason. As KEDA does not
+ * check them, a fault there is no error, only reported (scaler.h, ignored).
  */
 void params_read_ignored(const struct param_table *t, const struct scaler_params *params, unsigned when, void *out,
 	const char *why);
-/* Adds to what is told of parameters without an effect. */
+/* Adds a remark about a parameter without effect (scaler.h, ignored). */
 void params_ignore(const struct scaler_params *params, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Whether the metadata may have a parameter by this name. tables: as in struct scaler_type. */
@@ -144,11 +144,11 @@ char *params_shortened(const struct scaler_params *params);
 bool params_next_name(const char **names, char name[PARAM_NAME_SIZE]);
 
 /*
- * What is wrong with a trigger, in the order in which one build after the other would meet it, each
- * with the parameters of those before it mended.
+ * All faults of a trigger, in the order in which repeated builds would report them if the user
+ * corrected one at a time.
  */
 #define PARAM_FAULTS_MAX 8
-#define PARAM_STAND_IN   "kscaled-stand-in" /* for a text that is required and at fault; no message shows it */
+#define PARAM_STAND_IN   "kscaled-stand-in" /* replaces a faulty required text; never shown in messages */
 struct param_faults {
 	struct param_fault {
 		char about[PARAM_NAME_SIZE]; /* the parameter; "": none */
@@ -160,8 +160,8 @@ struct param_faults {
 void param_faults_done(struct param_faults *faults);
 
 /*
- * One build under way (scalers/scalerbuild): the type's tables are read into the data of the
- * question to be, and its build completes that.
+ * A build in progress (scalers/scalerbuild): the type's tables are read into the future question's
+ * data, which the type's build completes.
  */
 struct scaler_build {
 	const struct scaler_params *params;
@@ -183,22 +183,22 @@ struct scaler_build {
 int params_read_rows(struct scaler_build *b, const struct param_table *t, unsigned when, void *fields, struct err *err);
 
 /*
- * Adds to the question's key what is asked and is in no field of a row: the key of an endpoint or
- * access, which has the fingerprint of its credentials; a value from elsewhere, as the namespace.
- * NULL differs from "".
+ * Adds to the question's key a part that is no field of a row: the key of an endpoint or access,
+ * which includes the fingerprint of its credentials, or a value from elsewhere, such as the
+ * namespace. NULL differs from "".
  */
 void params_add_key(struct scaler_build *b, const char *text);
 
 /*
- * Appends the fields of all rows that are part of what is asked: all but targets, activation
- * thresholds and those that are `unkeyed`. Binary, framed by lengths; equal for equal values,
- * however they were written. May hold secrets.
+ * Appends the fields of all rows that belong to the question: all but targets, activation
+ * thresholds and `unkeyed` rows. Binary with length prefixes; equal values give equal bytes,
+ * however they were written. May contain secrets.
  */
 void params_put_key(const struct param_table *t, const void *fields, struct buf *out);
 
 /* ERR_INVALID when only one of two parameters that belong together is given. */
 int params_check_pair(const char *name, const char *value, const char *other_name, const char *other, struct err *err);
-/* The same of cert and key: without TLS it is told only, and 0. */
+/* The same for cert and key; without TLS it only adds a remark (params_ignore) and returns 0. */
 int params_check_cert(const struct scaler_params *params, bool tls, const char *cert, const char *key, struct err *err);
 
 /*

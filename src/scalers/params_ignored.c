@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is wrong where it has no effect, and is told without being an error. */
+/* Checks over parameters, and faults without effect: reported, but no errors. */
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "scalers/params.h"
@@ -32,6 +33,33 @@ void params_read_ignored(const struct param_table *t, const struct scaler_params
 	silent.about = NULL;
 	if (params_read_when(t, &silent, when, out, &err) < 0)
 		params_ignore(params, "%s; that has no effect %s", err.msg, why);
+}
+
+int params_check_pair(const char *name, const char *value, const char *other_name, const char *other, struct err *err)
+{
+	if (!value == !other)
+		return 0;
+	return err_set_about(err, value ? other_name : name,
+		"parameters \"%s\" and \"%s\" belong together: only %s is given", name, other_name,
+		value ? name : other_name);
+}
+
+int params_metric_type(const struct scaler_params *params, enum metric_target_type *out, struct err *err)
+{
+	const char *text = params->metric_type;
+
+	if (!text || !*text || strcmp(text, "AverageValue") == 0)
+		*out = METRIC_AVERAGE_VALUE;
+	else if (strcmp(text, "Value") == 0)
+		*out = METRIC_VALUE;
+	else if (strcmp(text, "Utilization") == 0)
+		return err_set(err, ERR_INVALID,
+			"'Utilization' metric type is unsupported for external metrics, allowed values are 'Value' or "
+			"'AverageValue'");
+	else
+		return err_set(err, ERR_INVALID,
+			"metricType \"%s\" is unknown, allowed values are 'Value' or 'AverageValue'", text);
+	return 0;
 }
 
 int params_check_cert(const struct scaler_params *params, bool tls, const char *cert, const char *key, struct err *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of a trigger's parameters is in its question's key. */
+/* The part of a question's key that comes from the trigger's parameters. */
 #include <math.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static void put_map(const struct strmap *map, struct buf *out)
 	}
 }
 
-/* Of equal numbers there is one: 0 and -0, and the one that stands for absent. */
+/* Equal numbers get equal bytes: -0 becomes 0, and each NaN (absent) the same value. */
 static void put_double(double value, struct buf *out)
 {
 	value = isnan(value) ? HUGE_VAL : value + 0.0;

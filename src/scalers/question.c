@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of a question, and of its data. */
+/* Creates and frees questions and their data. */
 #include <stdlib.h>
 
 #include "base/mem.h"

@@ -20,14 +20,14 @@ void scaler_ask_end(void *ask, double value, const struct err *err)
 	scaler_ask_answer(ask, &(struct answer){ .value = value }, err);
 }
 
-/* What is divided by next to nothing has no value: as a metric it would be 0. */
+/* Infinity (a division by almost 0) is refused: as a metric it would become 0. */
 void scaler_ask_answer(void *ask, const struct answer *answer, const struct err *err)
 {
 	const struct scaler_ask *a = ask;
 	struct err infinite;
 
 	if (!err && !(isfinite(answer->value) && isfinite(answer->load))) {
-		err_set(&infinite, ERR_INVALID, "%s: what it says makes no finite number", a->question->source);
+		err_set(&infinite, ERR_INVALID, "%s: the value is not a finite number", a->question->source);
 		err = &infinite;
 	}
 	a->fn(a->arg, err ? NULL : answer, err);

@@ -6,8 +6,8 @@
  * The interface of a trigger type. Every type has build, ask and judge; watch and describe are
  * optional.
  *
- *   build     checks the trigger's parameters, of which scalers/scalerbuild makes a *question*:
- *             what to ask which server with which credentials. No network.
+ *   build     checks the trigger's parameters; scalers/scalerbuild makes a *question* of them: the
+ *             query, the server and the credentials. No network.
  *   ask       sends a question to its source and returns one raw answer, or an error; never both,
  *             never an estimate.
  *   judge     converts an answer into the trigger's reading: the value for the HPA and whether the
@@ -41,21 +41,21 @@ struct param_table;     /* scalers/params.h */
 struct param_faults;    /* the same */
 struct scaler_sources;  /* connection pools: scalers/sources.h */
 struct sources_part;
-struct scaler_build;    /* scalers/params.h */
+struct scaler_build; /* scalers/params.h */
 
 /*
- * Who a trigger is to a cloud: podIdentity of its TriggerAuthentication. Borrowed; texts are NULL
- * when absent.
+ * The cloud identity of a trigger: podIdentity of its TriggerAuthentication. Borrowed; texts are
+ * NULL when absent.
  */
 struct pod_identity {
 	const char *provider;                                                   /* "aws"; NULL: none */
 	const char *identity_id, *identity_tenant_id, *identity_authority_host; /* of Azure */
 	const char *role_arn, *external_id;                                     /* of AWS */
-	/* of kscaled's environment, whatever the provider; NULL: none. For who says no region */
+	/* default region, from kscaled's environment whatever the provider; NULL: none */
 	const char *aws_region;
-	/* whoever runs kscaled lets this trigger use its own identity (option cloud-identity) */
+	/* option cloud-identity allows this trigger to use kscaled's own identity */
 	bool may_be_kscaled;
-	/* "a,b", "*": to whom else its tokens may be shown (options azure-trusted-hosts, ...) */
+	/* "a,b", "*": further hosts that may get its tokens (options azure-trusted-hosts, ...) */
 	const char *azure_trusted, *aws_trusted;
 };
 
@@ -89,9 +89,9 @@ struct scaler_params {
 	bool auth_open, env_open; /* auth, env may be incomplete */
 	/* of scaler_try: PARAM_NAME_SIZE bytes for the name of the parameter that is wrong; NULL */
 	char *about;
-	const struct param_faults *faults;       /* what was wrong before: something stands in for it; NULL */
+	const struct param_faults *faults;       /* found by earlier builds; their values are replaced; NULL */
 	const struct param_table *const *tables; /* of the type, NULL-terminated; set by scaler_build; may be NULL */
-	/* what is built of it; set by scaler_build; NULL: no row is of a target */
+	/* the build in progress; set by scaler_build; NULL: no row is a target */
 	struct scaler_build *build;
 };
 
@@ -144,7 +144,7 @@ struct scaler {
 	double activation;
 	char *unknown;   /* unknown metadata keys, for users: `"listLenght" (did you mean "listLength"?)`; NULL: none */
 	char *shortened; /* durations that were limited, for users; NULL: none */
-	char *ignored;   /* what is wrong and has no effect as the trigger is, for users; NULL: nothing */
+	char *ignored;   /* faults in parameters without effect, for users; NULL: none */
 	/*
 	 * a placeholder until the source has described its metrics: fails, is in no HPA, and its
 	 * target has no meaning
@@ -200,19 +200,19 @@ typedef void (*question_look_fn)(void *arg); /* only queues a poll; it must not 
 struct scaler_type {
 	const char *name;                    /* as in spec.triggers[].type */
 	const char *go_name;                 /* its name in KEDA's metrics: "redisScaler" */
-	const char *announced;               /* what KEDA says in an Event of each such trigger; NULL: nothing */
+	const char *announced;               /* text of the Event that KEDA emits for each such trigger; NULL: none */
 	const struct param_table *tables[6]; /* parameter tables (scalers/params.h), NULL-terminated */
 	bool azure_workload;                 /* build reads podIdentity azure-workload (scalers/login/azurelogin) */
-	/* of a question's data, which has the fields of all tables but the logins'; 0: none */
+	/* of a question's data, which has the fields of all tables except logins; 0: no data */
 	size_t data_size;
-	const void *absent; /* data_size bytes: the fields of values that are absent; NULL: all 0 */
+	const void *absent; /* data_size bytes: the initial data, kept where a value is absent; NULL: all 0 */
 	/*
-	 * Checks what one row cannot, and completes the data and the rest of the build. Keeps no
+	 * Makes the checks that span several rows, and completes the data and the build. Keeps no
 	 * pointer into params. 0, or -1 with ERR_INVALID that names the parameter. With b->open
-	 * some values are unknown: there will be no question.
+	 * some values are unknown, and no question is made.
 	 */
 	int (*build)(struct scaler_build *b, struct err *err);
-	/* NULL; frees what build added to the data, but for a login over HTTP */
+	/* frees what build added to the data, except a login over HTTP; NULL: nothing */
 	void (*data_done)(void *data);
 	/*
 	 * Sends the question; returns a handle for cancel. deadline_ms: loop clock. This and cancel
@@ -224,7 +224,7 @@ struct scaler_type {
 	/* of types over HTTP, whose data begins with a struct httplogin; else NULL */
 	const struct httpsource_type *http;
 	/*
-	 * Its source bills each request, and has no newer value sooner: its answers are kept for
+	 * The source bills each request and updates its values slowly: answers are cached for
 	 * option metered-interval (cache/readings).
 	 */
 	bool metered;
@@ -254,10 +254,10 @@ struct scaler_ask {
 };
 void *scaler_ask_new(size_t size, struct question *question, question_fn fn,
 	void *arg); /* size of the type's struct; zeroed */
-/* Calls fn with the value, or err, then frees. One that is infinite, or no number, is an error. */
+/* Calls fn with the value, or err, then frees ask. Infinity and NaN are errors. */
 void scaler_ask_end(void *ask, double value, const struct err *err);
 void scaler_ask_answer(void *ask, const struct answer *answer,
-	const struct err *err); /* the same for sources that say more than a value: activity and load */
+	const struct err *err); /* the same for sources that also report activity or load */
 void scaler_ask_free(void *ask);
 
 void scaler_done(struct scaler *s);
@@ -270,7 +270,7 @@ const struct scaler_type *scaler_type_find(const char *name); /* NULL: unknown t
 /* Names of all types, comma-separated, for messages; static. */
 const char *scaler_type_names(void);
 
-/* What the types keep beside the pools of net, ended by NULL: scalers/sources.h. */
+/* State that the types need besides net's pools (scalers/sources.h); NULL-terminated. */
 extern const struct sources_part *const scaler_parts[];
 
 #endif

@@ -39,7 +39,7 @@ static void tell_identity(const struct scaler_params *params, const struct scale
 
 	if (provider && strcmp(provider, "none") != 0 && !scaler_reads_identity(type, provider))
 		params_ignore(params,
-			"podIdentity %s of its authentication has no effect: triggers of type %s log in otherwise",
+			"podIdentity %s of its authentication has no effect: triggers of type %s do not use it",
 			provider, type->name);
 }
 
@@ -60,7 +60,7 @@ static int read_tables(struct scaler_build *b, const struct scaler_type *type, s
 	return rc;
 }
 
-/* Source and timeout of a question over HTTP, where build had no other ones. */
+/* For HTTP: source and timeout, unless build has set them, and the login's part of the key. */
 static void name_http(struct scaler_build *b, const struct scaler_type *type)
 {
 	const struct httplogin *login = type->http ? b->data : NULL;
@@ -94,7 +94,7 @@ static char *make_key(struct scaler_build *b, const struct scaler_type *type)
 	return key;
 }
 
-/* Of a resource metric nothing is asked. */
+/* Resource metrics have no question. */
 static int make_question(struct scaler_build *b, const struct scaler_type *type, struct err *err)
 {
 	char *key;
@@ -160,11 +160,11 @@ static void complete(const struct scaler_params *params, struct scaler *out, cha
 	free(name);
 }
 
-/* ---- What is wrong ---- */
+/* ---- Faults ---- */
 
 /*
- * What an error is about that no single row of a table makes: it says so (struct err, about), or by
- * its words: `parameter "topic": ...`.
+ * Names the parameter of an error that no row reported: by the error's `about`, or from its text:
+ * `parameter "topic": ...`.
  */
 static void find_name(struct param_fault *f)
 {
@@ -190,8 +190,8 @@ static bool is_told(const struct param_faults *faults, const char *about)
 }
 
 /*
- * Notes the next fault, and whether another build may find another one: this is of a parameter that
- * none before it is of. What is wrong with the stand-in of one is no fault.
+ * Records the next fault. Returns whether another build may find a further one, which needs a fault
+ * of a parameter without one so far. Errors about a stand-in do not count.
  */
 static bool note_fault(struct param_faults *faults)
 {
@@ -220,7 +220,7 @@ int scaler_try(const struct scaler_params *params, struct scaler *out, struct pa
 		struct param_fault *f = &faults->list[faults->count++];
 
 		f->about[0] = '\0';
-		/* KEDA's words, and what it does not say. */
+		/* KEDA's words, and the replacement, which KEDA does not name. */
 		return err_set(&f->err, ERR_INVALID, "no scaler found for type: %s (%s)", params->type, why);
 	}
 	tracked.tables = type->tables;
@@ -247,7 +247,7 @@ int scaler_try(const struct scaler_params *params, struct scaler *out, struct pa
 	return -1;
 }
 
-/* ---- In one sentence ---- */
+/* ---- All faults in one error ---- */
 
 #define ROOM (ERR_MSG_MAX - 128) /* the rest is for what callers prepend */
 

@@ -5,10 +5,10 @@
 /*
  * Builds a scaler from a trigger's definition. Checks parameters only; no network.
  *
- * The type's tables are read into the data of the question to be, then its build checks and
- * completes them. The question's key is made here, for all types: the type's name, all fields that
- * are part of what is asked (params_put_key), the login of a type over HTTP (scalers/httplogin),
- * and what build added that is in no row (params_add_key).
+ * The type's tables are read into the future question's data, which the type's build checks and
+ * completes. The question's key is made here for all types, of the type's name, the fields that
+ * belong to the question (params_put_key), the login of a type over HTTP (scalers/httplogin) and
+ * the parts that build added (params_add_key).
  */
 
 #include "base/err.h"
@@ -22,14 +22,14 @@
 int scaler_try(const struct scaler_params *params, struct scaler *out, struct param_faults *faults);
 
 /*
- * The same with one error, of the first fault's kind, that starts with `trigger <index> (<type>)`
- * and names all of them, as far as there is room.
+ * The same with one error of the first fault's kind, which starts with `trigger <index> (<type>)`
+ * and lists all faults that fit.
  */
 int scaler_build(const struct scaler_params *params, struct scaler *out, struct err *err);
 
 /*
- * Whether triggers of the type log in by podIdentity of this provider ("aws", "gcp", ...). All
- * others leave it alone, as in KEDA, and a built one says so (struct scaler, ignored).
+ * Whether triggers of the type log in by podIdentity of this provider ("aws", "gcp", ...). Others
+ * ignore it, as in KEDA, and the scaler reports that (struct scaler, ignored).
  */
 bool scaler_reads_identity(const struct scaler_type *type, const char *provider);
 

@@ -9,7 +9,7 @@
 
 #define HOST_MAX 254
 
-/* The host of "host:port", "http://user@host/path", "[::1]:9092"; false: it is too long for one. */
+/* The host of "host:port", "http://user@host/path", "[::1]:9092"; false: empty or too long. */
 static bool host_in(const char *place, size_t len, char host[HOST_MAX])
 {
 	const char *scheme = memmem(place, len, "://", 3), *end = place + len, *at;
@@ -57,7 +57,7 @@ static int judge_host(const struct sourcerules *rules, const char *host, struct 
 	return 0;
 }
 
-/* "redis 10.0.0.7:6379", "kafka a:9092, b:9092": a word that is no place looks like none. */
+/* "redis 10.0.0.7:6379", "kafka a:9092, b:9092": other words pass, as they are no address. */
 int sourceplace_judge(const struct sourcerules *rules, const char *source, struct err *err)
 {
 	static const char between[] = " ,;()\"";

@@ -31,7 +31,7 @@ static void count_requests(struct scaler_sources *s)
 	s->http_requests = counters_declare(s->counters, COUNTERS_COUNTER, "keda_scaler_http_requests_total",
 		"Requests to sources over HTTP, by trigger type and status code.", labels);
 	s->http_seconds = counters_declare_histogram(s->counters, "keda_scaler_http_request_duration_seconds",
-		"From a request sent to its answer, or to its failure.", labels, bounds_s, MEM_COUNT(bounds_s));
+		"Time from sending a request to its answer or failure.", labels, bounds_s, MEM_COUNT(bounds_s));
 	webclient_watch(s->web, on_request, s);
 }
 

@@ -4,8 +4,9 @@
 
 /*
  * The connection pools of the scalers, one for each kind of server, shared by all triggers. No pool
- * connects before its first question. What a folder of types keeps beside them is made by a part of
- * its own, listed in scalers/registry.c. The daemon owns it; unit tests fill in what they need.
+ * connects before its first question. A folder of types that needs further state has a part, listed
+ * in scalers/registry.c, which creates it. The daemon owns the struct; unit tests fill in what they
+ * need.
  */
 
 #include "base/counters.h"
@@ -43,22 +44,22 @@ struct scaler_sources {
 	struct rediswatch_pool *redis_watches; /* NULL: nothing is watched */
 	struct pg_pool *pg;                    /* uses tokens */
 	struct pool *mysql;
-	struct salter *salter; /* of logins by SCRAM: those of pg, mongo and kafka */
+	struct salter *salter; /* for SCRAM logins of pg, mongo and kafka */
 	struct pool *mongo;
 	struct webclient *web;                                /* all requests over HTTP */
 	struct webtoken_store *tokens;                        /* of identities, exchanged over web */
 	struct counters_family *http_requests, *http_seconds; /* their metrics; NULL without counters */
-	struct httppauses *pauses;                            /* that servers asked for; NULL in tests */
+	struct httppauses *pauses;                            /* requested by servers; NULL in tests */
 	struct grpc_pool *grpc;
-	/* who asks etcd, over the connections of grpc */
+	/* logins at etcd; uses the connections of grpc */
 	struct etcdsession_pool *etcd;
 	struct kafka_pool *kafka; /* uses tokens */
 	struct kafkamemory *kafka_memory;
-	struct podcounts *pods; /* watches of the API server, as are: */
+	struct podcounts *pods; /* from watches of the API server, like keys */
 	struct keyvalues *keys;
 };
 
-struct sources_part { /* sets its members; all pools of net are there from begin to end */
+struct sources_part { /* sets its members; net's pools exist before begin and until after end */
 	void (*begin)(struct scaler_sources *s);
 	void (*end)(struct scaler_sources *s);
 };

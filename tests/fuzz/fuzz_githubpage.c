@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "fuzz.h"
-#include "scalers/github/githubmemory.h"
+#include "scalers/github/githubcache.h"
 #include "scalers/github/githubscan.h"
 
 static void check_error(const struct err *err)
@@ -28,7 +28,7 @@ static void check_path(const char *path)
 
 /* The next page; an answer that is no JSON is one of status 404. */
 static int step(struct githubscan *s, const struct githubscan_place *place, const struct githubpage_runner *runner,
-	struct githubmemory *memory, const char *text, size_t len)
+	struct githubcache *cache, const char *text, size_t len)
 {
 	json_t *answer = json_parse_foreign(text, len, NULL);
 	char *path = githubscan_path(s, place), words[GITHUBPAGE_WORDS];
@@ -47,8 +47,8 @@ static int step(struct githubscan *s, const struct githubscan_place *place, cons
 		if (rc == 0)
 			rc = githubscan_take(s, place, &page, &err);
 		if (rc == 0)
-			githubmemory_keep(memory, path, words, &page);
-		must(rc || !*words || githubmemory_page(memory, path) != NULL);
+			githubcache_put(cache, path, words, &page);
+		must(rc || !*words || githubcache_page(cache, path) != NULL);
 	}
 	if (rc)
 		check_error(&err);
@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.repos = how & 16 ? repos : NULL,
 		.count = how & 16 ? 2 : 0 };
 	const char *at = (const char *)data + 1, *end = (const char *)data + size, *stop;
-	struct githubmemory *memory = githubmemory_new();
+	struct githubcache *cache = githubcache_new();
 	struct githubscan scan = { 0 };
 	bool goes_on = size > 0;
 
@@ -81,8 +81,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		goes_on = step(&scan, &place, &runner, memory, at, (size_t)((stop ? stop : end) - at)) == 0;
 		at = stop ? stop + 1 : end;
 	}
-	githubmemory_sweep(memory);
-	githubmemory_free(memory);
+	githubcache_sweep(cache);
+	githubcache_free(cache);
 	githubscan_done(&scan);
 	return 0;
 }

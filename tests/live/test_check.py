@@ -67,7 +67,7 @@ def test_good_ones_together_and_complete():
     ('listLength: "5"', "listLength: 5", 15, "spec.triggers[0].metadata.listLength: must be a string, not a number: put it in quotes"),
     ('listLength: "5"', 'listLength: "five"', 15, 'spec.triggers[0].metadata.listLength: unable to set param "listLength" value "five": must be a whole number'),
     ("address: redis:6379", "address: redis", 13, 'spec.triggers[0].metadata.address: address "redis": must be host:port'),
-    ("- type: redis", "- type: radish", 11, "spec.triggers[0].type: no scaler found for type: radish (perhaps redis; kscaled-triggers(5) has all that there are)"),
+    ("- type: redis", "- type: radish", 11, "spec.triggers[0].type: no scaler found for type: radish (perhaps redis; kscaled-triggers(5) lists all types)"),
     ("    name: worker\n  min", "    nam: worker\n  min", 7, "spec.scaleTargetRef.name: missing"),
     ("v1alpha1", "v1beta1", 1, 'apiVersion: "keda.sh/v1beta1" is not the one of this kind: keda.sh/v1alpha1'),
     ("  name: worker\n  namespace", "  nam: worker\n  namespace", 3, "metadata.name: missing"),

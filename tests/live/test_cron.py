@@ -119,8 +119,8 @@ WRONG = {
     "seconds": ({"end": "0 0 20 * * *"}, "has 6 fields, not five"),
     "sunday": ({"end": "0 20 * * 7"}, "must be from 0 to 6 (Sunday is 0)"),
     "same": ({"end": "00 6 ? * *"}, "are the same times"),
-    "never": ({"start": "0 6 30 2 *"}, "there is no such day in any year"),
-    "zero": ({"desiredReplicas": "0"}, "must be greater than 0: a cron trigger asks for replicas within its window"),
+    "never": ({"start": "0 6 30 2 *"}, "this date does not exist in any year"),
+    "zero": ({"desiredReplicas": "0"}, "must be greater than 0: outside its window a cron trigger asks for no replicas"),
     "missing": ({"timezone": None}, 'missing required parameter "timezone"'),
 }
 

@@ -94,7 +94,7 @@ def test_zero_to_many_and_back(kscaled, stage, etcd):
 
 def test_values(kscaled, stage, etcd):
     good = {"1e1": "10", "0.5": "500m", "+7": "7", ".25": "250m"}
-    bad = {"many": "is no number", "12 ": "is no number", "": "is no number", "NaN": "is no number", "0x10": "is no number", "500m": "is no number", "9" * 200: "is no number"}
+    bad = {"many": "must be a number", "12 ": "must be a number", "": "must be a number", "NaN": "must be a number", "0x10": "must be a number", "500m": "must be a number", "9" * 200: "must be a number"}
     stage.deployment(replicas=0)
     stage.deployment("failing", replicas=2)
     for index, text_ in enumerate([*good, *bad]):
@@ -242,8 +242,8 @@ def test_watches_that_end(kscaled, stage):
         return lambda messages, context: begun.add(name) or silent(messages, context)
 
     ends = {
-        "the watch was canceled: etcdserver: no leader": [created + b"\x20\x01" + field(6, b"etcdserver: no leader")], "its revision has been compacted": [b"\x20\x01\x28\x09"], "no WatchResponse": [b"\xff\xff"],
-        "as etcd's gRPC proxy does": [created], "more than 1000 messages in a second": flood, "no watch progress notification in twice watchProgressNotifyInterval (1 s)": silent,
+        "the watch was canceled: etcdserver: no leader": [created + b"\x20\x01" + field(6, b"etcdserver: no leader")], "its revision has been compacted": [b"\x20\x01\x28\x09"], "not a valid WatchResponse": [b"\xff\xff"],
+        "as by etcd's gRPC proxy": [created], "more than 1000 messages in a second": flood, "no watch progress notification in twice watchProgressNotifyInterval (1 s)": silent,
     }
     servers = {f"w{number}": EtcdFake(watch=watch) for number, watch in enumerate(ends.values())}
     try:
@@ -335,11 +335,11 @@ def test_nonsense(kscaled, stage, credentials):
 
     by = {"_authenticationRef": login(credentials, username="reader", password="p4ssword-of-reader")}
     answers = {
-        "watchKey jobs doesn't exist": b"", "is no RangeResponse": b"\xff\xff\xff", "where one was asked for": found(b"7") * 2, "is no number": found(b"\xff\x00"), "UNAVAILABLE: etcdserver: no leader": fails(grpc.StatusCode.UNAVAILABLE, "etcdserver: no leader"),
-        "RESOURCE_EXHAUSTED": fails(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many"), "Range: ": slow, "message of 5": found(b"7" * (5 << 20)), "they repeat the password": fails(grpc.StatusCode.INTERNAL, "p4ssword-of-reader?"),
-        "they repeat the token": fails(grpc.StatusCode.INTERNAL, "token.of-reader?"),
+        "watchKey jobs doesn't exist": b"", "is not a valid RangeResponse": b"\xff\xff\xff", "keys instead of one": found(b"7") * 2, "must be a number": found(b"\xff\x00"), "UNAVAILABLE: etcdserver: no leader": fails(grpc.StatusCode.UNAVAILABLE, "etcdserver: no leader"),
+        "RESOURCE_EXHAUSTED": fails(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many"), "Range: ": slow, "message of 5": found(b"7" * (5 << 20)), "as it contains the password": fails(grpc.StatusCode.INTERNAL, "p4ssword-of-reader?"),
+        "as it contains the token": fails(grpc.StatusCode.INTERNAL, "token.of-reader?"),
     }
-    logins = {"no token that could be sent": b"", "no AuthenticateResponse": b"\xff", "that could be sent": field(2, b"a\r\nb: c"), "they repeat the password": fails(grpc.StatusCode.INTERNAL, "p4ssword-of-reader?"), "UNAUTHENTICATED": field(2, b"useless")}
+    logins = {"no valid token": b"", "not a valid AuthenticateResponse": b"\xff", "has no valid token": field(2, b"a\r\nb: c"), "as it contains the password": fails(grpc.StatusCode.INTERNAL, "p4ssword-of-reader?"), "UNAUTHENTICATED": field(2, b"useless")}
     servers = [EtcdFake(range_=answer, login=field(2, b"token.of-reader")) for answer in answers.values()]
     servers += [EtcdFake(login=answer, range_=fails(grpc.StatusCode.UNAUTHENTICATED, "etcdserver: invalid auth token")) for answer in logins.values()]
     strange, cut = scripted.Scripted(scripted.answers(bytes(range(255, -1, -1)) * 8)), scripted.Scripted(scripted.resets)

@@ -76,7 +76,7 @@ def test_metrics_targets_and_activity(kscaled, stage, scaler):
     eventually(lambda: stage.says("Active", "False", "ScalerNotActive"))
     scaler.says(fail={"GetMetrics": ["INTERNAL", "no such token s3cret-of-env"]})
     stage.wait_failing()
-    assert "its words are not shown, as they repeat the value of tokenFromEnv" in stage.metric("s0-load").failure(503, "ServiceUnavailable")
+    assert "the server's message is not shown, as it contains the value of tokenFromEnv" in stage.metric("s0-load").failure(503, "ServiceUnavailable")
 
 
 def test_new_targets_and_names_reach_the_hpa(kscaled, stage, scaler):
@@ -279,13 +279,13 @@ def test_restarted_while_the_server_is_down(launch, stage, scaler):
 
 
 @pytest.mark.parametrize("specs, said", [
-    ([], "the server names no metric"),
+    ([], "the server returned no metric"),
     ([["", 5, 0]], 'metricName "" cannot be the name of a metric'),
     ([["a/b", 5, 0]], 'metricName "a/b" cannot be the name of a metric'),
-    ([["a", 5, 0], ["A", 5, 0]], 'metricName "A" is there twice'),
+    ([["a", 5, 0], ["A", 5, 0]], 'metricName "A" occurs twice'),
     ([["a", 0, 0]], 'metric "a": its target must be greater than 0'),
     ([["a", -5, 0.0001]], 'metric "a": its target must be greater than 0'),
-    ([["a", 5, float("nan")]], "targetSizeFloat is no number"),
+    ([["a", 5, float("nan")]], "targetSizeFloat is not a finite number"),
 ])
 def test_descriptions_that_are_none(kscaled, module_stage, tmp_path, specs, said):
     stage, scaler = module_stage, GrpcScaler(tmp_path)

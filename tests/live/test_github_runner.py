@@ -139,7 +139,7 @@ def test_nonsense(kscaled, stage, github, token):
         ("runs?", lambda asked: (200, {}, '{"workflow_runs":[{"id":"../x"}]}'), ("a run of the list has no id",)), ("jobs?", lambda asked: (500, {}, '{"message":"Server Error"}'), ("HTTP status 500: Server Error",)),
         ("repos?", lambda asked: (200, {"Content-Type": "text/html"}, "<html>"), ("not JSON but text/html",)), ("repos?", lambda asked: (403, {}, f'{{"message":"no {asked.bearer}"}}'), ("its text is not shown",)),
         ("runs?", lambda asked: (403, {}, '{"message":"Resource not accessible by personal access token"}'), ("HTTP status 403: Resource not accessible",)), ("jobs?", lambda asked: time.sleep(4), ("no complete answer within",)),
-        ("repos?", lambda asked: (200, {}, "[]"), ("has no repository that is shown to us",)), ("repos?", lambda asked: (200, {}, '[{"name":".."}]'), ("has no name",)), ("runs?", lambda asked: (304, {}, ""), ("HTTP status 304",)),
+        ("repos?", lambda asked: (200, {}, "[]"), ("has no repository that the token may see",)), ("repos?", lambda asked: (200, {}, '[{"name":".."}]'), ("has no name",)), ("runs?", lambda asked: (304, {}, ""), ("HTTP status 304",)),
     ]
     github.repos.update({f"f{n}": {"web": {7: ("queued", [job()])}} for n in range(len(cases))})
     answers = github.answer
@@ -168,11 +168,11 @@ def test_faults(kscaled, stage, github, token, credentials):
     github.answer = answers
     is_well()
     github.hidden |= {"web", "mail"}
-    fails("shop has no repository whose runs are shown to us: may the token read Actions?")
+    fails("shop has no repository whose runs the token may read")
     github.hidden.clear()
     is_well()
     github.token = "ghp_rotated"
-    fails("personalAccessToken is wrong, or has expired", "HTTP status 401: Bad credentials")
+    fails("personalAccessToken is wrong or has expired", "HTTP status 401: Bad credentials")
     credentials.change_secret("github", personalAccessToken="ghp_rotated")
     is_well()
     github.answer = lambda asked: None  # ends the connections that are kept
@@ -182,7 +182,7 @@ def test_faults(kscaled, stage, github, token, credentials):
     github.start()
     is_well()
     stage.patch({"spec": {"triggers": [trigger(github, token, repos="web,none")]}})
-    fails("repository shop/none is not there, or its runs are not shown to us")
+    fails("repository shop/none does not exist, or the token may not read its runs")
 
 
 def test_limits_are_kept(kscaled, stage, github, token):

@@ -133,8 +133,8 @@ def test_nonsense(kscaled, stage):
     """Each says so, and none is 0."""
     text = {"Content-Type": "text/plain"}
     pages = {
-        (500, "[]"): "HTTP status 500: []", (200, "<html>"): "the answer is not JSON", (200, ""): "not JSON", (200, '{"errors": 1}'): "the answer is no list of series", (200, '[{"target": "a"}]'): "the series has no datapoints",
-        (200, series("7")): "a point of the series is not a pair", (200, series(*[7] * 40000)): "a shorter queryTime makes it smaller", http_source.half: "transfer closed", http_source.giant: "larger than 2097152 bytes",
+        (500, "[]"): "HTTP status 500: []", (200, "<html>"): "the answer is not JSON", (200, ""): "not JSON", (200, '{"errors": 1}'): "the answer is not a list of series", (200, '[{"target": "a"}]'): "the series has no datapoints",
+        (200, series("7")): "a point of the series is not a pair", (200, series(*[7] * 40000)): "use a shorter queryTime", http_source.half: "transfer closed", http_source.giant: "larger than 2097152 bytes",
         http_source.drip: "no complete answer within 700 ms",
     }
     sources = [HttpSource({"/render": page if callable(page) else (page[0], text, page[1])}) for page in pages]

@@ -97,7 +97,7 @@ def test_what_is_not_there(kscaled, stage, client, nats, tmp_path):
     """Each by its name, none of them 0, and well when it is made."""
     plain = NatsServer(tmp_path, "no-jetstream", jetstream=False)
     try:
-        expected = {"account not found: the server tells of no such account": trigger(nats, account="shop"), 'stream "nothing" not found': trigger(nats, stream="nothing"),
+        expected = {"account not found: the server has no such account": trigger(nats, account="shop"), 'stream "nothing" not found': trigger(nats, stream="nothing"),
                     'consumer "later" not found in stream "orders"': trigger(nats, consumer="later"), "JetStream is not enabled on this server": trigger(plain),
                     "Received HTTP/0.9 when not allowed": trigger(f"127.0.0.1:{nats.client_port}"), "no-such-name.invalid": trigger("no-such-name.invalid:8222")}
         stage.deployment(replicas=3)
@@ -310,8 +310,8 @@ def test_a_leader_out_of_reach(kscaled, stage):
         stage.deployment(replicas=3)
         stage.scaledobject(triggers=[trigger(f"127.0.0.1:{source.port}")])
         stage.wait_failing()
-        message = says(stage, 'leader node not found for consumer "worker": none of the 2 places where the cluster\'s servers should be is nats-2\'s')
-        assert f"connect_urls in /varz must be addresses that can be reached from here; http://127.0.0.9:{source.port}: Connection refused" in message
+        message = says(stage, 'leader node not found for consumer "worker": none of the cluster\'s 2 addresses, at the endpoint\'s port, belongs to nats-2;')
+        assert f"connect_urls in /varz must be reachable from here; http://127.0.0.9:{source.port}: Connection refused" in message
         throughout(lambda: stage.replicas() == 3, until=after(1.5))
     finally:
         source.end()

@@ -543,7 +543,7 @@ def test_notify_through_a_pooler(kscaled, stage, server, bouncer):
     stage.deployment(env={"PG": server.string("scaler", port=bouncer.port)})
     stage.ready_scaledobject(triggers=[trigger(connectionFromEnv="PG", notifyChannel="jobs")])
     wait_value(stage, "7")
-    eventually(lambda: "notifications do not come through" in explained(kscaled, stage)["why"], timeout=20)
+    eventually(lambda: "notifications do not arrive" in explained(kscaled, stage)["why"], timeout=20)
     assert explained(kscaled, stage)["state"] == "off"
     stage.says("Ready", "True")
 

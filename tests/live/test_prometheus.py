@@ -362,7 +362,7 @@ def test_nonsense(kscaled, stage, source):
                           "/warning/api/v1/query": '{"status":"success","data":{"resultType":"vector","result":[]},"warnings":["PromQL info: x","a store is away"]}',
                           "/isPartial/api/v1/query": '{"status":"success","isPartial":true,"data":{"resultType":"vector","result":[{"metric":{},"value":[1,"1"]}]}}'})
     expected = {"html": "not JSON but text/html", "half": "transfer closed", "giant": "larger than 1048576 bytes", "drip": "no complete answer within 700 ms", "503": "HTTP status 503", "empty": "not JSON",
-                "close": "Empty reply", "warning": "the answer may be of a part of the data: a store is away", "isPartial": "isPartial is true", "missing": "HTTP status 404"}
+                "close": "Empty reply", "warning": "the answer may cover only part of the data: a store is away", "isPartial": "isPartial is true", "missing": "HTTP status 404"}
     stage.deployment(replicas=3)
     triggers = [trigger(f"{source.url}/{path}", timeout="700ms") for path in expected] + [trigger("http://no-such-name.invalid:9090")]
     stage.scaledobject(triggers=triggers)

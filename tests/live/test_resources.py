@@ -95,7 +95,7 @@ WRONG = {
     "value-type": ({"metricType": "Value"}, "unknown metric type: Value, allowed values are 'Utilization' or 'AverageValue'"),
     "no-value": ({"metadata": {}}, "value"),
     "no-number": ({"metadata": {"value": "much"}}, "much"),
-    "zero": ({"metadata": {"value": "0"}}, "no percentage from 1"),
+    "zero": ({"metadata": {"value": "0"}}, "not a percentage from 1"),
     "fraction": ({"metadata": {"value": "50.5"}}, "value"),
     "negative": ({"metricType": "AverageValue", "metadata": {"value": "-1"}}, "value"),
     "old-type": ({"metadata": {"type": "Utilization", "value": "50"}}, "'type' setting is DEPRECATED"),

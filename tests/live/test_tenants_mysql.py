@@ -91,7 +91,7 @@ def test_tickets_without_end(kscaled, stage, other, tickets):
         other.deployment(f"t{n}", replicas=1)
         other.scaledobject(f"t{n}", minReplicaCount=0, pollingInterval=1, triggers=[server.trigger()])
     # On a busy machine a server does not always send a hundred tickets before the time for a login is over.
-    said = "logging in: the server sends messages of TLS without end"
+    said = "logging in: the server sends too many TLS messages"
     eventually(lambda: all(server.left >= 3 and f"{server.address}: {said}" in kscaled.log() for server in tickets), timeout=120, every=1)
     for n in range(len(tickets)):
         other.wait_failing(f"t{n}")

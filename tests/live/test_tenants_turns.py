@@ -72,7 +72,7 @@ def test_a_shared_server(kscaled, module_stage, stage, source, hang):
     assert source.open <= 10
     # An hour is shortened, and that is said.
     said = json.loads(kscaled.tell("explain", f"{stage.namespace}/hostile", "-o", "json").stdout)
-    assert said["triggers"][0]["shortened"] == "timeout 1h is more than the longest, 2m, which is used", said["triggers"][0]
+    assert said["triggers"][0]["shortened"] == "timeout 1h is more than the maximum, 2m, which is used", said["triggers"][0]
 
 
 def test_a_server_of_his_own(kscaled, module_stage, stage, tmp_path):

@@ -22,19 +22,16 @@
 #include "net/probe.h"
 
 #define IDLE_MS 60000
-/*
- * For a server that accepts a hundred streams per connection these are enough connections for some
- * thousand push streams.
- */
+/* With a hundred streams per connection, enough for some thousand push streams. */
 #define CONNECTIONS_MAX 32
-#define STREAMS_MAX     2000  /* at most, if the server accepts so many */
+#define STREAMS_MAX     2000  /* per connection, if the server accepts so many */
 #define OTHER_BODY_MAX  65536 /* of a response that is not gRPC */
 #define OF_LIBCURL      2     /* wake-up descriptors of a multi */
-#define WAITED_LEAST_MS 100   /* a wait for its turn from this length on is mentioned when the call fails */
+#define WAITED_LEAST_MS 100   /* errors mention a wait for a turn from this length on */
 
 /*
- * The connections to one endpoint. A curl multi of its own, so that connections of one endpoint are
- * never used for another, whatever libcurl compares.
+ * The connections to one endpoint. Each has its own curl multi, so that libcurl cannot reuse a
+ * connection for another endpoint.
  */
 struct grpc_link {
 	struct grpc_pool *pool;
@@ -42,9 +39,9 @@ struct grpc_link {
 	struct httpc *http;           /* NULL: not needed yet */
 	struct descriptors_hold hold; /* for libcurl's own descriptors, per multi */
 	struct probe *probe;
-	struct httpaddresses *addresses; /* NULL: there is nothing to look up */
+	struct httpaddresses *addresses; /* NULL: nothing to look up */
 	struct loop_task settle;         /* handles the held calls */
-	bool heard;                      /* it has answered a call, whatever it said */
+	bool heard;                      /* the server has answered a call in some way */
 	struct grpc_call *calls;
 	struct grpc_call *held; /* waiting for the server to be reachable; oldest first */
 	struct grpcturns_server turns;
@@ -73,7 +70,7 @@ struct grpc_call {
 	struct grpcturn turn;
 	int64_t asked_ms, waited_ms; /* loop clock: when it joined; how long it waited for its turn */
 	bool held;                   /* in link.held */
-	unsigned attempts;           /* probe attempts when it began to be held */
+	unsigned attempts;           /* of the probe, when the call was held */
 	struct grpc_call *held_prev, *held_next;
 	struct loop_timer late; /* the deadline until it starts */
 	const char *method;     /* the part of the path after the last '/' */
@@ -84,7 +81,7 @@ struct grpc_call {
 	bool answered;
 	bool streaming;
 	bool inside, cancelled; /* a callback is on the stack; the call was cancelled in it */
-	struct err *err;        /* why it was ended here; owned; NULL */
+	struct err *err;        /* why we ended the call; owned; NULL */
 	grpc_fn fn;
 	struct grpc_stream_events events;
 	void *arg;
@@ -97,7 +94,7 @@ static void on_change(void *arg);
 static void on_settle(void *arg);
 
 /*
- * With a proxy the server cannot be probed, nor its name looked up; each call finds out by itself.
+ * Behind a proxy the server cannot be probed nor its name looked up; each call finds out by itself.
  */
 static bool by_proxy(void)
 {
@@ -158,7 +155,7 @@ static int link_open(struct grpc_link *l, struct err *err)
 		return -1;
 	l->http = httpc_new(l->pool->loop, &config, NULL);
 	if (!l->http)
-		abort(); /* libcurl does not start, which it did before */
+		abort(); /* libcurl failed to initialise, although it worked before */
 	return 0;
 }
 
@@ -191,7 +188,7 @@ static void on_sweep(void *arg)
 		loop_timer_set(&p->sweep, IDLE_MS);
 }
 
-/* ---- How a call ends ---- */
+/* ---- Ending a call ---- */
 
 static void unhold(struct grpc_call *call)
 {
@@ -224,7 +221,7 @@ static void call_free(struct grpc_call *call)
 static void tell(struct grpc_call *call, const struct err *err)
 {
 	call->inside = true;
-	grpcturns_leave(&call->turn); /* its place is free for calls started in the callback */
+	grpcturns_leave(&call->turn); /* first, as the callback may start calls */
 	if (call->streaming)
 		call->events.on_end(call->arg, err);
 	else if (err)
@@ -240,8 +237,8 @@ static bool is_late(const struct grpc_call *call)
 }
 
 /*
- * What ends without a word, or is no HTTP/2, may be a server's port for TLS, or one that demands a
- * client certificate, whose alert in TLS 1.3 comes after the handshake.
+ * A connection that is closed at once or does not speak HTTP/2 may be a TLS port, or, with TLS, a
+ * server that demands a client certificate: TLS 1.3 reports that after the handshake.
  */
 static void add_hint(const struct grpc_call *call, struct err *err)
 {
@@ -330,7 +327,7 @@ static void on_status(void *arg, int status)
 	struct grpc_call *call = arg;
 
 	call->link->heard = true;
-	/* A grpc-status in the headers means that the call has ended, and was not opened. */
+	/* grpc-status in the headers: the call has ended without being opened. */
 	if (!call->streaming || !call->events.on_open || status != 200 || call->status.told || call->status.foreign)
 		return;
 	call->inside = true;
@@ -340,7 +337,7 @@ static void on_status(void *arg, int status)
 		call_free(call);
 }
 
-/* False: no more of this response is read. */
+/* False: stop reading this response. */
 static bool take_message(struct grpc_call *call, struct err *err)
 {
 	const struct buf *message = &call->frame.message;
@@ -366,8 +363,7 @@ static bool on_data(void *arg, const char *bytes, size_t len)
 	bool more = true;
 
 	if (call->status.foreign)
-		grpcstatus_judge(&call->status, 200,
-			&err); /* a body that is not gRPC: the error is known, and it may never end */
+		grpcstatus_judge(&call->status, 200, &err); /* not gRPC: do not read a body that may be endless */
 	call->inside = true;
 	while (err.kind == ERR_NONE && more && (taken = grpcframe_take(&call->frame, &bytes, &len, &err)) > 0)
 		more = take_message(call, &err) && len > 0;
@@ -385,7 +381,7 @@ static bool on_data(void *arg, const char *bytes, size_t len)
 	return false;
 }
 
-/* ---- How a call starts ---- */
+/* ---- Starting a call ---- */
 
 static void on_late(void *arg);
 
@@ -437,7 +433,7 @@ static void begin(struct grpc_call *call, const void *message, size_t len, int64
 		headers[count++] = call->metadata[i];
 	if (left_ms)
 		headers[count] = timeout;
-	buf_reserve(&body, len + GRPCFRAME_HEAD); /* may hold secrets: only one copy */
+	buf_reserve(&body, len + GRPCFRAME_HEAD); /* one copy only, as it may hold secrets */
 	grpcframe_put(&body, message, len);
 	request.body = buf_text(&body);
 	request.body_len = body.len;
@@ -452,7 +448,7 @@ static int64_t left_until(const struct grpc_pool *p, int64_t deadline_ms)
 	return left_ms > 1 ? left_ms : 1;
 }
 
-/* ---- A server that is down, or busy ---- */
+/* ---- Waiting for a server that is down or busy ---- */
 
 static void fail(struct grpc_call *call, const struct err *why)
 {
@@ -465,7 +461,7 @@ static void fail(struct grpc_call *call, const struct err *why)
 static void on_late(void *arg)
 {
 	struct grpc_call *call = arg;
-	const struct err *why = call->err; /* it was never started */
+	const struct err *why = call->err; /* set if it may not start */
 	struct err late;
 
 	if (!why && call->held)
@@ -499,13 +495,10 @@ static void hold(struct grpc_call *call)
 		probe_want(l->probe);
 }
 
-/* Why it is not sent now. */
+/* Whether the call cannot be sent now. */
 static bool must_wait(const struct grpc_link *l, bool streaming)
 {
-	/*
-	 * A stream is not held for a server that is lost: whoever opens it has a back-off of his
-	 * own.
-	 */
+	/* Streams are not held while a server is lost, as their owners have a back-off. */
 	return httpaddresses_are_awaited(l->addresses) || (!streaming && probe_lost(l->probe));
 }
 
@@ -515,7 +508,7 @@ static void open_stream(struct grpc_call *call)
 	buf_done_secret(&call->opening);
 }
 
-/* Waits for the server to be found and reachable, or for its turn: a held call takes no turn. */
+/* Waits until the server is found and reachable, then for a turn; held calls use no turn. */
 static void line_up(struct grpc_call *call)
 {
 	struct grpc_link *l = call->link;
@@ -544,7 +537,7 @@ static void on_turn(struct grpcturn *turn)
 	struct grpc_pool *p = call->link->pool;
 	struct buf message = BUF_INIT(GRPCFRAME_MESSAGE_MAX);
 
-	if (probe_lost(call->link->probe)) { /* since it waits */
+	if (probe_lost(call->link->probe)) { /* lost while the call waited */
 		grpcturns_leave(turn);
 		hold(call);
 		return;
@@ -564,8 +557,8 @@ static void on_change(void *arg)
 }
 
 /*
- * A call that came before an attempt that failed gets its error, one call at a time, as its
- * callback may free everything; a later one waits for the next attempt.
+ * Calls that were held before a failed attempt get its error, one at a time, as a callback may free
+ * everything; later ones wait for the next attempt.
  */
 static void on_settle(void *arg)
 {
@@ -595,7 +588,7 @@ static void on_settle(void *arg)
 
 /* ---- Calls ---- */
 
-/* False: it fails, but not before this returns to its caller. */
+/* False: the call will fail, after this has returned to its caller. */
 static bool may_begin(struct grpc_call *call)
 {
 	struct err err;
@@ -638,7 +631,7 @@ struct grpc_call *grpc_stream(struct grpc_pool *p, struct grpcendpoint *e, const
 	return call;
 }
 
-/* ---- Life ---- */
+/* ---- The pool ---- */
 
 struct grpc_pool *grpc_pool_new(struct loop *loop)
 {

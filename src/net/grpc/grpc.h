@@ -7,12 +7,13 @@
  * endpoint (address, TLS, certificates) share one HTTP/2 connection, and use another when the
  * server accepts no more streams on it. The connection is opened for the first call and closed
  * after a minute without calls. Names are resolved by libcurl's resolver thread, once per
- * connection. A dead link is noticed by TCP (options of net/dial), a server that accepts a call and
- * does not answer by the deadline of each unary call. Only calls that HTTP/2 reports as not
- * processed are retried. Unary calls start in turns (net/grpc/grpcturns), limited per server and
- * per namespace; their deadlines run while they wait. Streams are not counted. While a server is
- * lost (net/probe) unary calls wait for the next attempt to connect, or their deadline; the owner
- * of a stream has a back-off of its own.
+ * connection. A dead link is noticed by TCP (options of net/dial), a server that does not answer by
+ * the deadline of each unary call. Only calls that HTTP/2 reports as not processed are retried.
+ *
+ * Unary calls are scheduled (net/grpc/grpcturns) with limits per server and per namespace; their
+ * deadlines run while they wait. Streams do not count. While a server is lost (net/probe) unary
+ * calls wait for the next attempt to connect, or their deadline; the owner of a stream has a
+ * back-off of its own.
  */
 
 #include <stdbool.h>
@@ -27,8 +28,8 @@ struct grpc_pool;
 struct grpcendpoint; /* net/grpc/grpcendpoint.h */
 struct grpc_call;
 
-struct grpc_pool *grpc_pool_new(struct loop *loop); /* sets up nothing before the first call */
-/* Calls under way end without callbacks. Not from inside a callback. */
+struct grpc_pool *grpc_pool_new(struct loop *loop); /* allocates nothing more before the first call */
+/* Ends all calls without callbacks. Not from inside a callback. */
 void grpc_pool_free(struct grpc_pool *p);
 
 /*
@@ -66,7 +67,7 @@ struct grpc_stream_events {
 };
 /*
  * No deadline: it runs until it ends or is cancelled. metadata: as in struct grpc_request; message:
- * borrowed for this call only, at most 4 MiB. Nothing is sent after it, and the server is told so.
+ * borrowed for this call only, at most 4 MiB. Our side of the stream is closed after it.
  */
 struct grpc_call *grpc_stream(struct grpc_pool *p, struct grpcendpoint *e, const char *method,
 	const char *const *metadata, const void *message, size_t len, const struct grpc_stream_events *events,

@@ -9,11 +9,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#define DEFAULT_PORT 443 /* grpc-go's, for a target that has none */
+#define DEFAULT_PORT 443 /* as in grpc-go */
 
 /* ---- Targets ---- */
 
-/* Prefixes of targets that are host:port; the other name resolvers of gRPC are not supported. */
+/* Prefixes of host:port; gRPC's other name resolvers are not supported. */
 static const char *const plain_prefixes[] = { "dns:///", "passthrough:///" };
 static const char *const other_schemes[] = { "unix", "unix-abstract", "xds", "ipv4", "ipv6", "vsock", "passthrough",
 	"dns", "http", "https", "grpc", "google-c2p", NULL };
@@ -26,7 +26,7 @@ static bool is_host(const char *host, bool bracketed)
 	return *host;
 }
 
-/* "host:port" in its one form; the caller owns it. */
+/* Normalises the target to "host:port", which the caller owns. */
 static int read_target(const char *target, char **out, struct err *err)
 {
 	const char *rest = target;
@@ -38,7 +38,7 @@ static int read_target(const char *target, char **out, struct err *err)
 		if (text_begins(target, plain_prefixes[i]))
 			rest = target + strlen(plain_prefixes[i]);
 	if (text_begins(target, "dns:") && target[4] != '/' &&
-		hostport_port(target + 4) < 1) /* "dns:50051" is a host of that name */
+		hostport_port(target + 4) < 1) /* in "dns:50051" the host is called dns */
 		rest = target + 4;
 	/* "unix:/run/x.sock", "xds://a/b": names a scheme; "host:50051" does not. */
 	if (rest == target && colon &&

@@ -20,7 +20,7 @@ static int read_head(struct grpcframe *f, struct err *err)
 	if (f->head[0] == 1)
 		return err_set(err, ERR_INVALID, "a message is compressed, which was not offered");
 	if (f->head[0] != 0)
-		return err_set(err, ERR_INVALID, "what came is no gRPC message");
+		return err_set(err, ERR_INVALID, "the answer is not a gRPC message");
 	if (f->left > GRPCFRAME_MESSAGE_MAX)
 		return err_set(err, ERR_INVALID, "a message of %zu bytes is larger than %zu", f->left,
 			GRPCFRAME_MESSAGE_MAX);

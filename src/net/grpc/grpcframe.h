@@ -4,8 +4,8 @@
 
 /*
  * gRPC message framing: a compression flag, four bytes of length, the message. Takes pieces of any
- * size. Compressed messages are rejected, as we do not offer to accept them, and so are messages
- * above the limit before any of their bytes is kept. Pure. For net/grpc.
+ * size. Rejects compressed messages, which we do not offer to accept, and messages above the limit,
+ * before storing any of their bytes. Pure. For net/grpc.
  */
 
 #include <stdbool.h>
@@ -21,9 +21,9 @@
 struct grpcframe { /* a value */
 	unsigned char head[GRPCFRAME_HEAD];
 	size_t head_len;
-	size_t left;        /* bytes of the message that are missing, once the head is complete */
+	size_t left;        /* missing bytes of the message, once the head is complete */
 	struct buf message; /* its bytes so far; complete when grpcframe_take has returned 1 */
-	bool whole;         /* the message was returned: the next byte begins another */
+	bool whole;         /* the message was returned: the next byte starts another */
 };
 
 void grpcframe_init(struct grpcframe *f);

@@ -42,8 +42,9 @@ int grpcmessage_read(struct grpcmessage *out, const ProtobufCMessageDescriptor *
 	out->left = READ_BYTES_MAX;
 	out->allocator = (ProtobufCAllocator){ .alloc = take, .free = give, .allocator_data = &out->left };
 	out->message = protobuf_c_message_unpack(type, &out->allocator, len, bytes);
-	return out->message ? 0
-			    : err_set(err, ERR_INVALID, "the answer is no %s, or too large a one", type->short_name);
+	return out->message
+		? 0
+		: err_set(err, ERR_INVALID, "the answer is not a valid %s, or is too large", type->short_name);
 }
 
 void grpcmessage_done(struct grpcmessage *m)

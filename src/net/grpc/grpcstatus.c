@@ -35,7 +35,7 @@ static const struct {
 };
 #define CODES ((int)MEM_COUNT(codes))
 
-/* Invalid UTF-8 and controls become '?', as the text is shown in conditions, Events and logs. */
+/* Replaces invalid UTF-8 and control characters by '?', for conditions, Events and logs. */
 static void clean(char *text, size_t len)
 {
 	for (size_t i = 0; i < len;) {
@@ -49,7 +49,7 @@ static void clean(char *text, size_t len)
 
 static void note_message(struct grpcstatus *s, const char *value, size_t len)
 {
-	char text[GRPCSTATUS_MESSAGE_MAX + 5]; /* room to see where a character is cut */
+	char text[GRPCSTATUS_MESSAGE_MAX + 5]; /* room to avoid cutting a character */
 	size_t n = 0;
 
 	for (size_t i = 0; i < len && n < sizeof(text) - 1; i++) {
@@ -113,8 +113,8 @@ void grpcstatus_note(struct grpcstatus *s, const char *line, size_t len)
 int grpcstatus_judge(const struct grpcstatus *s, int http_status, struct err *err)
 {
 	/*
-	 * https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md, for proxies in
-	 * between that know no gRPC.
+	 * https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md, for proxies
+	 * without gRPC support.
 	 */
 	static const struct {
 		int http, code;
@@ -130,7 +130,7 @@ int grpcstatus_judge(const struct grpcstatus *s, int http_status, struct err *er
 		return err_set(err, codes[code].kind, "%s: HTTP status %d", codes[code].name, http_status);
 	}
 	if (s->foreign)
-		return err_set(err, ERR_INVALID, "the answer is no gRPC: its content-type is \"%s\"", s->content_type);
+		return err_set(err, ERR_INVALID, "the answer is not gRPC: its content-type is \"%s\"", s->content_type);
 	if (!s->told)
 		return err_set(err, ERR_TEMPORARY, "the answer ended without a grpc-status");
 	if (code == 0)

@@ -11,8 +11,8 @@
 
 #define GRPCSTATUS_MESSAGE_MAX 240 /* bytes of the server's message that are shown */
 
-struct grpcstatus {   /* a value; zeroed: nothing has come */
-	bool told;    /* grpc-status came */
+struct grpcstatus {   /* a value; zeroed: no headers yet */
+	bool told;    /* grpc-status was received */
 	int code;     /* -1: not a number */
 	bool foreign; /* the content-type is not gRPC's */
 	char content_type[64];

@@ -14,9 +14,8 @@ struct grpcturns_lane {
 	struct grpcturns_share *share;
 	struct grpcturns_server *server;
 	size_t under_way;
-	struct grpcturn *waiting; /* oldest first */
-	struct grpcturns_lane *prev,
-		*next; /* while calls wait: in its share's list; the one served last is at the end */
+	struct grpcturn *waiting;           /* oldest first */
+	struct grpcturns_lane *prev, *next; /* while calls wait: in its share's list; the last served is at the end */
 	UT_hash_handle hh;
 };
 
@@ -26,7 +25,7 @@ struct grpcturns_share {
 	char *namespace_;
 	size_t under_way;
 	struct grpcturns_lane *lanes, *lanes_by_server; /* with waiting calls; all */
-	bool ready;                                     /* in grpcturns.ready: calls wait, and it is below its limit */
+	bool ready;                                     /* in grpcturns.ready: calls wait, below its limit */
 	struct grpcturns_share *prev, *next;            /* in that list; the one served last is at the end */
 	UT_hash_handle hh;
 };
@@ -58,7 +57,7 @@ static struct grpcturns_share *share_get(struct grpcturns *t, const char *namesp
 	return s;
 }
 
-/* After a change: puts it into the ready list or out of it, or frees it. */
+/* After a change: adds it to the ready list, removes it, or frees it. */
 static void share_settle(struct grpcturns_share *s)
 {
 	struct grpcturns *t = s->turns;
@@ -141,7 +140,7 @@ static void on_dispatch(void *arg)
 				break;
 		}
 		if (!turn)
-			return; /* all waiting calls wait for others to end */
+			return; /* the waiting calls need others to end first */
 		DL_DELETE(t->ready, s);
 		DL_APPEND(t->ready, s);
 		lane_leave(turn->lane, turn);
@@ -157,7 +156,7 @@ static void on_dispatch(void *arg)
 		loop_timer_set(&t->next_turn, 0);
 }
 
-/* ---- For everybody ---- */
+/* ---- Public functions ---- */
 
 void grpcturns_join(struct grpcturns *t, struct grpcturn *turn, struct grpcturns_server *server, const char *namespace_)
 {

@@ -62,8 +62,8 @@ static char *take_stack(void)
 }
 
 /*
- * It may have held credentials: the cached stack reads as zeros later, and uses no memory
- * meanwhile.
+ * The stack may have held credentials: its pages are dropped, so the cached stack uses no memory
+ * and reads as zeros.
  */
 static void give_stack(char *stack)
 {

@@ -4,7 +4,7 @@
 
 /*
  * A coroutine: a function with its own stack that can be suspended and resumed, for libraries that
- * wait inside nested calls for what the loop could wait for. There are no threads: coroutine_resume
+ * block inside nested calls on events that the loop can watch. No threads: coroutine_resume
  * returns when the function waits or has ended. The stack is mapped with a guard page below it, and
  * only its used pages cost memory; one free stack is cached.
  *
@@ -17,7 +17,7 @@ struct coroutine;
 typedef void (*coroutine_fn)(void *arg);
 
 #define COROUTINE_STACK_BYTES                                                                                          \
-	((size_t)256 * 1024) /* of addresses: a TLS handshake with a chain of certificates touches about 40 KiB */
+	((size_t)256 * 1024) /* address space; a TLS handshake with a certificate chain uses about 40 KiB */
 
 struct coroutine *coroutine_new(coroutine_fn fn, void *arg); /* not started yet */
 /*

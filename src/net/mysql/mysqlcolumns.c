@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* A length-encoded integer; what needs more than two bytes is too large. */
+/* A length-encoded integer; one of more than two bytes is too large. */
 static bool is_too_many(const unsigned char *number)
 {
 	if (number[0] == 0xfc)
@@ -14,8 +14,8 @@ static bool is_too_many(const unsigned char *number)
 }
 
 /*
- * The connector calls this without fields to read the column descriptions; the packet that it has
- * read last announced them.
+ * The connector calls this without fields to read the column descriptions, whose number is in the
+ * packet that it has read last.
  */
 static MYSQL_DATA *read_rows(MYSQL *mysql, MYSQL_FIELD *fields, unsigned count)
 {

@@ -16,19 +16,18 @@ static int check(const struct mysqlendpoint_config *c, struct err *err)
 
 	if (len == 0)
 		return err_set(err, ERR_INVALID, "no host given");
-	/* a '%' comes before the scope of an IPv6 address */
+	/* '%' precedes the scope of an IPv6 address */
 	if (c->port &&
 		(len > HOSTPORT_HOST_MAX ||
 			strspn(c->host, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:%") != len))
-		return err_set(err, ERR_INVALID, "the host is no name or address of a host");
+		return err_set(err, ERR_INVALID, "the host must be the name or address of a host");
 	if (!c->port && (c->host[0] != '/' || len >= path_max))
 		return err_set(err, ERR_INVALID,
 			"the path of the Unix socket must begin with / and be shorter than %zu bytes", path_max);
 	if (!c->user || !*c->user)
 		return err_set(err, ERR_INVALID, "no username given");
 	if (!c->port && c->tls == MYSQLENDPOINT_TLS_VERIFY)
-		return err_set(err, ERR_INVALID,
-			"TLS: there is no name to verify behind a Unix socket, which needs no TLS either");
+		return err_set(err, ERR_INVALID, "TLS: a Unix socket has no name to verify, and needs no TLS");
 	if (c->clear_passwords && c->tls != MYSQLENDPOINT_TLS_VERIFY && c->tls != MYSQLENDPOINT_TLS_UNVERIFIED)
 		return err_set(err, ERR_INVALID,
 			"a password is sent in the clear (allowCleartextPasswords) only with TLS: set tls to true");

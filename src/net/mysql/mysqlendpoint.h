@@ -39,7 +39,7 @@ struct mysqlendpoint {
 	struct endpoint base;
 	char *host;
 	uint16_t port;
-	char *user, *password, *database; /* secret, as are all texts below; password and database are never NULL */
+	char *user, *password, *database; /* secret, like all texts below; password and database are never NULL */
 	enum mysqlendpoint_tls tls;
 	char *setup[2];
 	bool native_passwords, clear_passwords, multi_statements;

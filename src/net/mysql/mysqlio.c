@@ -26,9 +26,9 @@
 	       that is not installed */
 #define SERVER_HAS_TLS 2048 /* CLIENT_SSL */
 #define HEAD_BYTES     4    /* of a packet: length and number */
-#define READ_BYTES_MIN 256  /* what a read counts at least: one byte in a TLS record is as much work */
+#define READ_BYTES_MIN 256  /* least count of a read: one byte in a TLS record is as much work */
 #define READS_A_TURN   16
-/* A login has about ten, with the tickets of TLS 1.3. Each costs about 20 us. */
+/* A login has about ten, including TLS 1.3's tickets. Each costs about 20 us. */
 #define TLS_MESSAGES_MAX 100
 
 struct pvio_plugin {
@@ -37,7 +37,7 @@ struct pvio_plugin {
 };
 
 /*
- * The first members of the connector's struct st_ma_pvio_tls, whose header does not compile behind
+ * The first members of the connector's struct st_ma_pvio_tls, whose header does not compile after
  * <ma_pvio.h>.
  */
 struct tls_part {
@@ -46,35 +46,34 @@ struct tls_part {
 	SSL *ssl;
 };
 
-/* Exported by the connector for plugins that trace; no header has it. mode 0: read. */
+/* Exported by the connector for tracing plugins, but in no header. mode 0: read. */
 int ma_pvio_register_callback(my_bool add,
 	void (*callback)(int mode, MYSQL *mysql, const unsigned char *buffer, size_t length));
 
 struct mysqlio {
 	struct loop *loop;
 	int fd;
-	struct coroutine *co; /* the operation under way */
+	struct coroutine *co; /* the operation in progress */
 	mysqlio_fn operation, ended, lost;
 	void *arg, *lost_arg;
 	struct event *event; /* of fd: for the operation's wait, or the watch */
 	struct loop_task step;
 	struct loop_timer timer; /* until the next turn */
-	unsigned reads;          /* since the loop had a turn */
+	unsigned reads;          /* in this turn of the loop */
 	SSL *ssl;                /* borrowed, once the handshake has begun; NULL: unknown */
 	unsigned tls_messages;
 	size_t max_bytes, bytes;
 	struct answers_hold held; /* bytes */
 	X509_STORE *roots;        /* a reference while it connects; NULL: the system's */
 	bool tls_required;
-	bool broken; /* each wait fails from now on */
+	bool broken; /* all further waits fail */
 	struct mysqlio_faults faults;
 	unsigned char first[HEAD_BYTES + 3]; /* the first bytes from the server */
 	unsigned first_len;
 };
 
 /*
- * The one whose mysql_real_connect was called and has not reached method_connect yet, which happens
- * without a wait.
+ * Passes the mysqlio from mysql_real_connect to method_connect, which is reached without a wait.
  */
 static struct mysqlio *connecting;
 
@@ -100,7 +99,7 @@ static void go_on(void *arg)
 	struct mysqlio *io = arg;
 	mysqlio_fn ended = io->ended;
 
-	ERR_clear_error(); /* else errors of others would be taken for the connector's */
+	ERR_clear_error(); /* the connector would report earlier errors as its own */
 	if (coroutine_resume(io->co))
 		return;
 	end_operation(io);
@@ -148,7 +147,7 @@ static int wait_for(struct mysqlio *io, short what)
 	return 0;
 }
 
-/* What has come already is not read either: OpenSSL has read little ahead. */
+/* Also stops reading data that has arrived already, except for what OpenSSL has read ahead. */
 static void stop_reading(struct mysqlio *io)
 {
 	io->broken = true;
@@ -158,7 +157,7 @@ static void stop_reading(struct mysqlio *io)
 		shutdown(io->fd, SHUT_RDWR);
 }
 
-/* After each read: a server that always has something ready does not keep the loop from others. */
+/* Call after each read, so that a server that always has data does not block the loop. */
 static void share_turns(struct mysqlio *io)
 {
 	if (++io->reads < READS_A_TURN || io->broken || !coroutine_inside(io->co))
@@ -170,7 +169,7 @@ static void share_turns(struct mysqlio *io)
 
 /* ---- The connector's I/O plugin ---- */
 
-/* Time-outs are up to the loop. */
+/* The loop has the time-outs. */
 static my_bool method_set_timeout(MARIADB_PVIO *pvio, enum enum_pvio_timeout type, int timeout)
 {
 	(void)pvio;
@@ -188,7 +187,7 @@ static int method_get_timeout(MARIADB_PVIO *pvio, enum enum_pvio_timeout type)
 
 /*
  * A progress report (error 65535) instead of the greeting makes the connector (3.3.20) dereference
- * a null pointer, as it looks for the version that a greeting has.
+ * a null pointer: the version that a greeting would have.
  */
 static bool is_greeting(struct mysqlio *io, const unsigned char *bytes, size_t len)
 {
@@ -216,7 +215,7 @@ static ssize_t method_read(MARIADB_PVIO *pvio, unsigned char *buffer, size_t len
 	} while (got < 0 && (errno == EINTR || (errno == EAGAIN && wait_for(io, EV_READ))));
 	if (got <= 0 || is_greeting(io, buffer, (size_t)got))
 		return got;
-	io->faults.greeted_badly = io->broken = true;
+	io->faults.bad_greeting = io->broken = true;
 	return -1;
 }
 
@@ -226,9 +225,9 @@ static ssize_t method_write(MARIADB_PVIO *pvio, const unsigned char *buffer, siz
 	ssize_t put;
 
 	/*
-	 * Only before TLS is plain text written, and without this the connector would go on
-	 * unencrypted when the server has no TLS, and where that is wanted would take the line for
-	 * encrypted, and send the password as it is.
+	 * This is called only before TLS has begun. If the server has no TLS, the connector would
+	 * go on unencrypted; and if TLS was requested, it would believe the connection to be
+	 * encrypted and send the password in plain text.
 	 */
 	if (!(pvio->mysql->server_capabilities & SERVER_HAS_TLS)) {
 		io->faults.refused_plain = io->tls_required;
@@ -300,8 +299,8 @@ static int method_nothing(MARIADB_PVIO *pvio)
 }
 
 /*
- * What OpenSSL reads for itself, in loops of its own: tickets without end, requests for another
- * handshake, new keys. Nothing that comes after the last one that may be is read.
+ * Counts TLS messages that OpenSSL handles in loops of its own: tickets, requests for another
+ * handshake, new keys. Above the limit nothing more is read.
  */
 static void on_tls_message(int sent, int version, int type, const void *bytes, size_t len, SSL *ssl, void *arg)
 {
@@ -314,14 +313,14 @@ static void on_tls_message(int sent, int version, int type, const void *bytes, s
 	if (sent || type != SSL3_RT_HANDSHAKE)
 		return;
 	if (++io->tls_messages > TLS_MESSAGES_MAX && !io->broken) {
-		io->faults.tls_babble = true;
+		io->faults.tls_flood = true;
 		stop_reading(io);
 	}
 	share_turns(io);
 }
 
 /*
- * The connector gives out its session of OpenSSL nowhere, but asks for the socket just before the
+ * The connector does not expose its OpenSSL session, but asks for the socket just before the
  * handshake.
  */
 static void prepare_tls(MARIADB_PVIO *pvio, struct mysqlio *io)
@@ -332,7 +331,7 @@ static void prepare_tls(MARIADB_PVIO *pvio, struct mysqlio *io)
 	if (!mysqlio_has_openssl() || !part || part->pvio != pvio || !part->ssl)
 		return;
 	io->ssl = part->ssl;
-	/* Of its context only the verification is still taken from there. */
+	/* From the connector's context only the verification is still used. */
 	if (io->roots) {
 		tlsguard_apply(SSL_get_SSL_CTX(io->ssl));
 		SSL_CTX_set1_cert_store(SSL_get_SSL_CTX(io->ssl), io->roots);
@@ -405,10 +404,7 @@ static struct st_ma_pvio_methods methods = {
 	.shutdown = method_shutdown,
 };
 
-/*
- * Called after each read, with TLS or without: else a server that sends without end would keep the
- * loop busy.
- */
+/* Called after each read, with or without TLS, so that an endless answer cannot block the loop. */
 static void on_traffic(int mode, MYSQL *mysql, const unsigned char *buffer, size_t length)
 {
 	MARIADB_PVIO *pvio = mysql->net.pvio;
@@ -439,8 +435,8 @@ static int refuse_prompt(UI *ui)
 }
 
 /*
- * The connector reads the public key that a server sends by a function of OpenSSL that asks at the
- * terminal when the text says that it is encrypted. Nothing in this process ever does.
+ * The connector reads a server's public key by an OpenSSL function that prompts at the terminal if
+ * the key claims to be encrypted. This disables prompts for the whole process.
  */
 static void never_prompt(void)
 {
@@ -510,7 +506,7 @@ void mysqlio_run(struct mysqlio *io, size_t max_bytes, mysqlio_fn operation, mys
 	io->bytes = io->reads = io->tls_messages = 0;
 	answers_release(&io->held);
 	err_keep(&io->faults.crowded, NULL);
-	io->broken = io->faults.too_much = io->faults.tls_babble = io->faults.refused_plain = false;
+	io->broken = io->faults.too_much = io->faults.tls_flood = io->faults.refused_plain = false;
 	io->ended = ended;
 	io->arg = arg;
 	io->co = coroutine_new(operation, arg);
@@ -522,7 +518,7 @@ void mysqlio_break(struct mysqlio *io)
 	if (!io->co)
 		return;
 	io->broken = true;
-	if (!io->step.queued) { /* else it has not started */
+	if (!io->step.queued) { /* queued: it has not started */
 		ERR_clear_error();
 		while (coroutine_resume(io->co)) {
 			/* each wait fails at once */

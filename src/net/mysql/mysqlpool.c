@@ -30,7 +30,7 @@ struct mysql_conn {
 	struct mysqlsession session;
 	struct loop_timer timer; /* time-out of opening */
 	int64_t limit_ms;        /* the limit that the session has */
-	/* The operation under way, and its result. */
+	/* The operation in progress, and its result. */
 	const char *query; /* the call's */
 	int failed;
 	bool usable, restored;
@@ -94,10 +94,7 @@ static void on_dialed(void *arg, int fd, const struct err *dial_err)
 
 	c->dial = NULL;
 	if (fd < 0) {
-		/*
-		 * Why a Unix socket cannot would tell whether there is a file of that name on
-		 * this host.
-		 */
+		/* The reason would tell whether the socket's file exists on this host. */
 		err_set(&err, dial_err->kind, "connecting: %s",
 			c->endpoint->port ? dial_err->msg : "the Unix socket cannot be connected to");
 		pool_lost(c->slot, &err);
@@ -111,13 +108,13 @@ static void on_dialed(void *arg, int fd, const struct err *dial_err)
 static void *open_connection(struct pool_slot *slot, struct endpoint *e, const struct pool_call *first)
 {
 	struct mysql_conn *c = mem_zalloc(sizeof(*c));
-	/* The server's error comes before we close the connection. */
+	/* The server's limit ends the query before our deadline. */
 	int64_t limit_ms = (first->deadline_ms - first->asked_ms) * 9 / 10;
 
 	c->slot = slot;
 	c->endpoint = (struct mysqlendpoint *)e;
 	c->hold.namespace_ = endpoint_namespace(e);
-	c->hold.wants = 1U + !!e->tls.ca_pem + !!e->tls.cert_pem + !!e->tls.key_pem; /* files until it is connected */
+	c->hold.wants = 1U + !!e->tls.ca_pem + !!e->tls.cert_pem + !!e->tls.key_pem; /* files while connecting */
 	c->limit_ms = limit_ms > LIMIT_LEAST_MS ? limit_ms : LIMIT_LEAST_MS;
 	loop_timer_init(&c->timer, pool_slot_loop(slot), on_timeout, c);
 	loop_timer_set(&c->timer, CONNECT_MS);
@@ -200,7 +197,7 @@ static const struct pool_protocol protocol = {
 	.tell = tell,
 };
 
-/* ---- For everybody ---- */
+/* ---- Public functions ---- */
 
 struct pool *mysqlpool_new(struct loop *loop)
 {

@@ -57,24 +57,24 @@ static enum err_kind kind_of(unsigned number)
 	return (number >= 2000 && number < 3000) || number >= 5000 ? ERR_TEMPORARY : ERR_INVALID;
 }
 
-/* Advice for errors whose text gives none. */
+/* Advice to append to errors. */
 static const char *hint_for(const struct mysqlsession *s, unsigned number)
 {
 	switch (number) {
 	case CR_AUTH_PLUGIN_CANNOT_LOAD:
-		return " (the connector has no such way to log in: the user needs mysql_native_password, "
+		return " (the connector does not support this login: the user needs mysql_native_password, "
 		       "caching_sha2_password, sha256_password or client_ed25519)";
 	case 5010: /* CR_PLUGIN_NOT_ALLOWED; the connector's text names the wrong one */
 		return s->endpoint->native_passwords ? " (only mysql_native_password, caching_sha2_password, "
 						       "sha256_password and client_ed25519 are used)"
 						     : " (allowNativePasswords is false)";
 	case 1969:
-	case 3024: return " (the time for one query; is there an index that it could use?)";
+	case 3024: return " (the limit for one query; does an index help?)";
 	default: return "";
 	}
 }
 
-/* A message of a server (or a proxy) that repeats the password is not shown. */
+/* Does not show a message of a server or proxy that contains the password. */
 static int tell(const struct mysqlsession *s, const char *doing, struct err *err)
 {
 	const char *password = s->endpoint->password, *text = mysql_error(s->mysql);
@@ -82,22 +82,23 @@ static int tell(const struct mysqlsession *s, const char *doing, struct err *err
 	unsigned number = mysql_errno(s->mysql);
 
 	if (faults->refused_plain)
-		return err_set(err, ERR_TEMPORARY, "%s: the server has no TLS: nothing was said to it", doing);
-	if (faults->greeted_badly)
-		return err_set(err, ERR_TEMPORARY, "%s: the server does not greet: is it a MySQL or MariaDB server?",
+		return err_set(err, ERR_TEMPORARY, "%s: the server has no TLS: nothing was sent to it", doing);
+	if (faults->bad_greeting)
+		return err_set(err, ERR_TEMPORARY, "%s: the server sends no greeting: is it a MySQL or MariaDB server?",
 			doing);
-	if (faults->tls_babble)
-		return err_set(err, ERR_TEMPORARY, "%s: the server sends messages of TLS without end", doing);
+	if (faults->tls_flood)
+		return err_set(err, ERR_TEMPORARY, "%s: the server sends too many TLS messages", doing);
 	if (faults->too_much)
-		return err_set(err, ERR_INVALID, "%s: the answer has more than %zu bytes: select one row of one number",
-			doing, MYSQLSESSION_ANSWER_MAX);
+		return err_set(err, ERR_INVALID,
+			"%s: the answer has more than %zu bytes: select one row with one number", doing,
+			MYSQLSESSION_ANSWER_MAX);
 	if (faults->crowded)
 		return err_set(err, faults->crowded->kind, "%s: %s", doing, faults->crowded->msg);
 	if (*password && strstr(text, password))
-		return err_set(err, kind_of(number), "%s: error %u, whose text repeats the password and is not shown",
-			doing, number);
+		return err_set(err, kind_of(number),
+			"%s: error %u, whose text is not shown, as it contains the password", doing, number);
 	return err_set(err, kind_of(number), "%s: %.300s (error %u)%s", doing,
-		*text ? text : "the connector does not say why", number, hint_for(s, number));
+		*text ? text : "the connector gives no reason", number, hint_for(s, number));
 }
 
 /* ---- Opening ---- */
@@ -106,7 +107,7 @@ enum pem { PEM_CA, PEM_CERT, PEM_KEY, PEM_COUNT };
 
 /*
  * A PEM text as a file, as the connector reads only files: a memfd, which only this process can
- * open, while it connects.
+ * open. Exists while connecting.
  */
 struct pemfile {
 	int fd;        /* -1: none */
@@ -120,7 +121,7 @@ static void pemfile_close(struct pemfile *f)
 	*f = (struct pemfile){ .fd = -1 };
 }
 
-/* pem NULL: there is no file, which is no error. After an error there is none either. */
+/* Without a file if pem is NULL, which is no error, and after an error. */
 static int pemfile_open(struct pemfile *f, const char *pem, struct err *err)
 {
 	size_t len = pem ? strlen(pem) : 0;
@@ -130,7 +131,7 @@ static int pemfile_open(struct pemfile *f, const char *pem, struct err *err)
 		return 0;
 	f->fd = memfd_create("pem", MFD_CLOEXEC);
 	if (f->fd < 0 || fchmod(f->fd, S_IRUSR | S_IWUSR) < 0 || write(f->fd, pem, len) != (ssize_t)len) {
-		err_set(err, ERR_TEMPORARY, "keeping a certificate for the TLS library: %s", strerror(errno));
+		err_set(err, ERR_TEMPORARY, "storing a certificate for the TLS library: %s", strerror(errno));
 		pemfile_close(f);
 		return -1;
 	}
@@ -146,10 +147,10 @@ static void set_tls(MYSQL *mysql, const struct mysqlendpoint *e, const struct pe
 	/* newer connectors verify unless told not to */
 	mysql_optionsv(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify);
 	mysql_optionsv(mysql, MARIADB_OPT_TLS_VERSION, "TLSv1.2,TLSv1.3");
-	/* The connector would read a CA, or the system's roots, for each connection. */
+	/* Otherwise the connector would read the CA or the system's roots for each connection. */
 	if (mysqlio_has_openssl())
 		mysql_optionsv(mysql, MYSQL_OPT_SSL_CAPATH, NO_FOLDER);
-	/* It takes a CA as a request to verify, and fails without one. */
+	/* A CA makes the connector verify the server. */
 	else if (verify && files[PEM_CA].path[0])
 		mysql_optionsv(mysql, MYSQL_OPT_SSL_CA, files[PEM_CA].path);
 	if (files[PEM_CERT].path[0])
@@ -160,10 +161,7 @@ static void set_tls(MYSQL *mysql, const struct mysqlendpoint *e, const struct pe
 		mysql_optionsv(mysql, MARIADB_OPT_TLS_PASSPHRASE, e->base.tls.key_password);
 }
 
-/*
- * Separated by a character that no name has: the connector searches this text for the server's
- * plugin name.
- */
+/* Comma-separated: the connector searches this text for the name of the server's plugin. */
 static void set_plugins(MYSQL *mysql, const struct mysqlendpoint *e)
 {
 	MEM_AUTO char *allowed = mem_printf("caching_sha2_password,sha256_password,client_ed25519%s%s",
@@ -171,7 +169,7 @@ static void set_plugins(MYSQL *mysql, const struct mysqlendpoint *e)
 
 	mysql_optionsv(mysql, MARIADB_OPT_RESTRICTED_AUTH, allowed);
 	if (!e->native_passwords)
-		/* else the connector begins with the native one, whatever the server says */
+		/* the connector would begin with the native one, whatever the server offers */
 		mysql_optionsv(mysql, MYSQL_DEFAULT_AUTH, "caching_sha2_password");
 }
 
@@ -199,17 +197,14 @@ static void refuse_end(void *handle)
 static int refuse_error(void *handle, char *text, unsigned size)
 {
 	(void)handle;
-	snprintf(text, size, "the server asks for a file of this machine, which it does not get");
+	snprintf(text, size, "the server asks for a file of this machine, which is refused");
 	return CR_UNKNOWN_ERROR;
 }
 
 static void set_options(MYSQL *mysql, const struct mysqlendpoint *e, const struct pemfile *files)
 {
 	unsigned none = 0, protocol = e->port ? MYSQL_PROTOCOL_TCP : MYSQL_PROTOCOL_SOCKET;
-	/*
-	 * the largest that the protocol can announce: received bytes are counted instead, which
-	 * gives a better error
-	 */
+	/* the protocol's maximum: we count received bytes, which gives a better error */
 	unsigned long packet_max = 1UL << 24, buffer = 1024;
 	my_bool off = 0;
 
@@ -226,7 +221,7 @@ static void set_options(MYSQL *mysql, const struct mysqlendpoint *e, const struc
 		set_tls(mysql, e, files);
 }
 
-/* Without a final dot, which names in certificates never have. */
+/* Removes a final dot, as names in certificates have none. */
 static char *name_to_verify(const char *host)
 {
 	size_t len = strlen(host);
@@ -248,12 +243,12 @@ static int log_in(struct mysqlsession *s, struct err *err)
 	if (mysqlio_connect(s->io, s->mysql, host, e->user, e->password, database, e->port, path,
 		    e->multi_statements ? CLIENT_MULTI_STATEMENTS : 0, secret, roots))
 		return tell(s, "logging in", err);
-	if (secret && !mysql_get_ssl_cipher(s->mysql)) /* cannot happen, but must never pass */
+	if (secret && !mysql_get_ssl_cipher(s->mysql)) /* a safeguard: cannot happen */
 		return err_set(err, ERR_BUG, "logging in: the connection is not encrypted");
 	return 0;
 }
 
-/* ---- Statements that only set something ---- */
+/* ---- Setting up ---- */
 
 static void drop_results(MYSQL *mysql)
 {
@@ -274,8 +269,8 @@ static int run(struct mysqlsession *s, const char *statement)
 }
 
 /*
- * Whether the session is lost after a failure. One without a number may have left a part of the
- * result unread, which the next query would take for its own.
+ * Whether the session is lost after a failure. One without an error number may have left part of
+ * the result unread, which the next query would take for its own.
  */
 static bool lost(const struct mysqlsession *s)
 {
@@ -285,10 +280,9 @@ static bool lost(const struct mysqlsession *s)
 }
 
 /*
- * names: beforehand, "NAMES ..., " or nothing. Only one row is read, so the server need not send
- * more. A query that nobody waits for any more ends by itself. Each query sees the newest data,
- * whatever init_connect says. MySQL and MariaDB each read their own variable only; a proxy that
- * knows neither is no error.
+ * names: "NAMES ..., " or nothing, set first. The limits make the server send one row only and end
+ * overdue queries; autocommit makes each query see the newest data, whatever init_connect does.
+ * MySQL and MariaDB each read their own variable only; a proxy that knows neither is no error.
  */
 static int set_up(struct mysqlsession *s, const char *names, struct err *err)
 {
@@ -307,12 +301,12 @@ static int set_up(struct mysqlsession *s, const char *names, struct err *err)
 	return 0;
 }
 
-/* ---- Leaving a session as it was ---- */
+/* ---- Resetting ---- */
 
 /*
- * What COM_RESET_CONNECTION leaves: the current database, the role, whose rights the session has.
- * And what it takes away for good: init_connect's statements, which run at a login only. NULL when
- * the server cannot say.
+ * The state that COM_RESET_CONNECTION does not restore: current database and role; and whether
+ * init_connect is set, as its statements run at login only and a reset undoes them. NULL: the
+ * server cannot tell.
  */
 static char *read_identity(struct mysqlsession *s)
 {
@@ -341,7 +335,7 @@ bool mysqlsession_restore(struct mysqlsession *s)
 	if (!s->identity || mysql_reset_connection(s->mysql))
 		return false;
 	identity = read_identity(s);
-	/* MySQL has its own character set after a reset, not the one of the login. */
+	/* After a reset MySQL uses its own character set, not that of the login. */
 	return identity && strcmp(identity, s->identity) == 0 &&
 		set_up(s, "NAMES utf8mb4 COLLATE utf8mb4_general_ci, ", &unread) == 0;
 }
@@ -436,8 +430,8 @@ int mysqlsession_ask(struct mysqlsession *s, const char *query, struct mysqlvalu
 		return -1;
 	}
 	/*
-	 * Further results are not needed; when they are too long to be read, the connection is
-	 * closed, and the value counts.
+	 * Skips further results; if they are too long, the connection is closed, but the value is
+	 * valid.
 	 */
 	mysql_free_result(result);
 	while (mysql_next_result(s->mysql) == 0)

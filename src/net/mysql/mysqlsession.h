@@ -6,9 +6,9 @@
  * A session of the MariaDB connector: its options, and one query at a time. The functions run
  * inside operations of net/mysql/mysqlio, so they may wait; they know no pools and deadlines.
  *
- * Nothing of this host has an influence: option files are not read, no file is ever sent (LOCAL
- * INFILE), and only the authentication plugins listed here are used, as a server may ask for
- * others, one of which sends the password unencrypted and one of which prompts at the terminal.
+ * Independent of this host: option files are not read, and no file is ever sent (LOCAL INFILE).
+ * Only the authentication plugins listed in mysqlsession.c are used: of others that a server may
+ * request, one sends the password unencrypted and one prompts at the terminal.
  */
 
 #include <mysql.h>
@@ -28,7 +28,7 @@ struct mysqlsession {
 	MYSQL *mysql;                         /* NULL while closed */
 	struct mysqlcolumns columns;
 	int64_t limit_ms;
-	char *identity; /* owned; what a reset leaves (mysqlsession.c), as it was at login; NULL: unknown */
+	char *identity; /* owned; the state that a reset does not restore, at login; NULL: unknown */
 };
 
 #define MYSQLSESSION_ANSWER_MAX ((size_t)1 << 20) /* bytes received for one login or query */
@@ -40,15 +40,14 @@ struct mysqlsession {
  */
 int mysqlsession_open(struct mysqlsession *s, int64_t limit_ms, struct err *err);
 /*
- * Within an operation. *usable: whether further queries may follow, as is the case after the server
- * has rejected a query.
+ * Within an operation. *usable: whether further queries may follow; also true if the server has
+ * rejected the query.
  */
 int mysqlsession_ask(struct mysqlsession *s, const char *query, struct mysqlvalue *out, bool *usable, struct err *err);
 /*
- * Within an operation, after each query that left the session usable: makes it as it was at login,
- * so that a query finds nothing of the ones before it, which may be another namespace's: no
- * variable, current database, role, temporary table, lock or transaction. False: that is not
- * possible, and the session must be closed.
+ * Within an operation, after each query that left the session usable: restores its state at login,
+ * as earlier queries may be another namespace's: variables, current database, role, temporary
+ * tables, locks and transactions. False: not possible, the session must be closed.
  */
 bool mysqlsession_restore(struct mysqlsession *s);
 void mysqlsession_close(struct mysqlsession *s); /* never waits; sends COM_QUIT if the socket is writable */

@@ -7,7 +7,7 @@
 
 #include "base/utf8.h"
 
-#define NUMBER_TEXT_MAX 400 /* DECIMAL has 65 digits, a double printed whole 310 */
+#define NUMBER_TEXT_MAX 400 /* a DECIMAL has 65 digits, a double without exponent 310 */
 
 void mysqlvalue_take(struct mysqlvalue *value, const char *bytes, size_t len)
 {

@@ -14,8 +14,8 @@ struct mysqlvalue {
 };
 
 /*
- * Takes the bytes of a value, which is a number if all of them are one in SQL notation, and it is
- * finite.
+ * Takes the bytes of a value, which is a number if they are a finite number in SQL notation and
+ * nothing else.
  */
 void mysqlvalue_take(struct mysqlvalue *value, const char *bytes, size_t len);
 void mysqlvalue_name(struct mysqlvalue *value, const char *column);

@@ -8,7 +8,7 @@
 #include "net/pg/pg_parts.h"
 
 #define WAITING_MAX 5000
-#define VALUE_MAX   400 /* of a value: a double without exponent has 310 */
+#define VALUE_MAX   400 /* bytes; a double without exponent has 310 */
 
 struct pg_call {
 	struct pool_call base;
@@ -36,7 +36,7 @@ static void on_result(void *arg, const PGresult *r)
 		if (++call->answer.rows > 1 || call->answer.columns < 1)
 			break;
 		call->answer.type = PQftype(r, 0);
-		if (!PQgetisnull(r, 0, 0)) /* a truncated number would be another one */
+		if (!PQgetisnull(r, 0, 0)) /* truncating would change the number */
 			call->text = mem_dup(PQgetlength(r, 0, 0) <= VALUE_MAX ? PQgetvalue(r, 0, 0) : "");
 		break;
 	case PGRES_TUPLES_OK:
@@ -97,7 +97,7 @@ static void close_connection(void *connection)
 	pgconn_free(connection);
 }
 
-/* As KEDA retries after each failure; but not when a part of the result had come. */
+/* KEDA retries after each failure; we do unless part of the result has arrived. */
 static bool again(struct pool_call *base)
 {
 	struct pg_call *call = (struct pg_call *)base;
@@ -126,7 +126,7 @@ const struct pool_protocol pg_protocol = {
 	.window = 1,
 	.waiting_max = WAITING_MAX,
 	.overdue = "the query did not end in time (slow, or waiting for a lock)",
-	.crowded = "no answer in time: it waited behind other queries, which are slow",
+	.crowded = "no answer in time: it waited for other queries, which are slow",
 	.open = open_connection,
 	.opening = opening,
 	.send = send_query,
@@ -136,7 +136,7 @@ const struct pool_protocol pg_protocol = {
 	.done = done,
 };
 
-/* ---- For everybody ---- */
+/* ---- Public functions ---- */
 
 struct pg_call *pg_query(struct pg_pool *p, struct pgendpoint *e, const char *sql, int64_t deadline_ms, pg_fn fn,
 	void *arg)

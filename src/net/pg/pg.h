@@ -7,16 +7,16 @@
  * prepared statement, so that poolers in transaction mode work. libpq does the protocol, TLS and
  * SCRAM (net/pg/pgconn).
  *
- * A query past its deadline ends its connection (PQcancel would block). So that the server does not
- * go on with it, each connection asks for a statement_timeout a little shorter than the deadline,
- * in its startup packet: set in a query, a pooler could leave it on a connection of other clients.
- * Poolers that reject this are noticed and asked without it; there only the role's own
- * statement_timeout helps. A statement_timeout in the connection string is not changed. A query
- * whose connection turns out to be lost is sent once more, unless a part of its result had come.
+ * A query past its deadline ends its connection (PQcancel would block). So that the server stops
+ * the query, too, each connection sets a statement_timeout a little shorter than the deadline, in
+ * its startup packet: set in a query, a pooler could leave it on a connection of other clients.
+ * Poolers that reject this are detected and asked without it; with these only the role's own
+ * statement_timeout helps. A statement_timeout in the connection string takes precedence. A query
+ * whose connection turns out to be lost is sent once more, unless part of its result had arrived.
  *
- * An endpoint with an identity logs in with its token of that moment (net/web/webtoken) as the
- * password. Connections that are open stay open when another one comes; one that a server refuses
- * is not used for the next.
+ * An endpoint with an identity logs in with the current token (net/web/webtoken) as the password.
+ * Open connections stay open when the token is renewed. A token that a server refuses is not used
+ * again.
  *
  * A result is never stored as a whole: rows are read one by one, the first column of the first row
  * is reported, and a result above a limit of bytes ends the connection.
@@ -42,13 +42,13 @@ struct webtoken_store;
  * NULL in tests.
  */
 struct pg_pool *pg_pool_new(struct loop *loop, int64_t ask_ms, struct webtoken_store *tokens, struct salter *salter);
-/* Queries under way end without callbacks. Never from inside a callback. */
+/* Ends all queries without callbacks. Never from inside a callback. */
 void pg_pool_free(struct pg_pool *p);
-size_t pg_pool_connections(const struct pg_pool *p); /* how many are open or being opened, with those that listen */
+size_t pg_pool_connections(const struct pg_pool *p); /* open or being opened, including listening ones */
 
 /* The result of a query. Texts are borrowed for the callback. */
 struct pg_answer {
-	/* first column of the first row; NULL: no row, or it is NULL; "": also what is too long */
+	/* first column of the first row; NULL: no row, or SQL NULL; "": also if too long */
 	const char *text;
 	unsigned type; /* its type's OID */
 	int columns;
@@ -65,9 +65,9 @@ void pg_cancel(struct pg_call *call); /* no callback any more; NULL is fine */
 /* ---- net/pg/pglisten: notifications ---- */
 
 /*
- * One further connection per server LISTENs on all channels with listeners. After each start a
- * notification is sent to it through another connection: if that does not arrive, a pooler in
- * between drops notifications. The connection is reopened with back-off, and checked now and then.
+ * One further connection per server LISTENs on all channels with listeners. After each start we
+ * send it a notification through another connection; if that does not arrive, a pooler in between
+ * drops notifications. The connection is checked regularly and reopened with back-off.
  */
 #define PG_CHANNEL_MAX 63
 

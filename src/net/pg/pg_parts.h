@@ -19,7 +19,7 @@ struct pg_pool {
 	struct pg_listenserver *listening; /* hash by the endpoint's key */
 };
 
-extern const struct pool_protocol pg_protocol; /* of the queries */
+extern const struct pool_protocol pg_protocol; /* for queries */
 
 void pg_listen_free_all(struct pg_pool *p);
 size_t pg_listen_connections(const struct pg_pool *p);

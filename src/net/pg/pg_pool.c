@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pool; pg.c has its queries, pglisten.c its subscriptions. */
+/* Creates and frees the pool. */
 #include <libpq-fe.h>
 #include <stdlib.h>
 
@@ -7,8 +7,8 @@
 #include "net/pg/pg_parts.h"
 
 /*
- * libpq uses them as defaults for connection strings; here it is kscaled's own environment, which
- * has nothing to do with a trigger's database.
+ * libpq uses these variables as defaults for connection strings, but kscaled's own environment must
+ * not affect triggers.
  */
 static void forget_environment(void)
 {
@@ -31,7 +31,7 @@ struct pg_pool *pg_pool_new(struct loop *loop, int64_t ask_ms, struct webtoken_s
 	p->loop = loop;
 	p->tokens = tokens;
 	p->salter = salter;
-	p->statement_timeout_ms = ask_ms - ask_ms / 10; /* the server's error comes before our deadline */
+	p->statement_timeout_ms = ask_ms - ask_ms / 10; /* the server ends the query before our deadline */
 	p->queries = pool_new(loop, &pg_protocol, p);
 	forget_environment();
 	return p;

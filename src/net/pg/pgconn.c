@@ -24,7 +24,7 @@
 
 #define TEXT_MAX  1024
 #define SOCKETS   3  /* the server's, and the pair of net/pg/pgpump */
-#define STEPS_MAX 32 /* of libpq without waiting, while it logs in */
+#define STEPS_MAX 32 /* of libpq in a row without waiting, while it logs in */
 
 enum state { CONNECTING, IDLE, BUSY, CLOSED };
 
@@ -36,8 +36,8 @@ struct pgconn {
 	void *arg;
 	enum state state;
 	PGconn *pg;
-	struct event *connected;  /* of libpq's socket, until it is; else NULL */
-	struct loop_timer insert; /* the pump, in the turn after that: net/pg/pgpump.h */
+	struct event *connected;  /* until libpq's socket is connected; else NULL */
+	struct loop_timer insert; /* inserts the pump in the next turn: net/pg/pgpump.h */
 	struct pgpump *pump;      /* NULL: libpq is not connected */
 	struct webtoken_wait *token_wait;
 	struct credential credential; /* of the endpoint's identity, while connecting; later libpq has it */
@@ -46,18 +46,17 @@ struct pgconn {
 	struct dns_address *addresses;
 	size_t address_count, address, host;
 	bool second_round;
-	bool asked_timeout; /* the startup packet of this attempt has our options */
+	bool asked_timeout; /* this attempt's startup packet has our options */
 	int64_t deadline_ms;
 	struct loop_timer timer;
 	char *namespace_; /* NULL: the endpoint's */
 	struct descriptors_hold hold;
 	struct answers_hold bytes; /* bytes through the pump */
-	bool renewed;              /* the token, after a refusal */
-	bool again;                /* this address, with TLS where there was none, or the reverse */
-	char *first;               /* what the first attempt there failed for; NULL */
-	bool reached;              /* the server of this attempt has answered */
-	struct err err; /* of the attempt that came furthest: that "::1" refuses says nothing when 127.0.0.1 says what
-			   is wrong */
+	bool renewed;              /* the token was renewed after a refusal */
+	bool again;                /* second attempt at this address, with TLS instead of without or vice versa */
+	char *first;               /* error of the first attempt there; NULL */
+	bool reached;              /* the server has answered in this attempt */
+	struct err err; /* of the attempt that came furthest: 127.0.0.1's login error matters more than ::1's refusal */
 	bool err_reached;
 };
 
@@ -113,7 +112,7 @@ static void close_all(struct pgconn *c)
 	c->state = CLOSED;
 }
 
-/* Secrets first, as half of one would be found no more. */
+/* Removes secrets before truncating, as half a secret would not be recognised. */
 static void clean_text(const struct pgconn *c, const char *text, char out[TEXT_MAX])
 {
 	char *whole = mem_dup(text);
@@ -161,8 +160,8 @@ static void next_address(struct pgconn *c)
 }
 
 /*
- * A server that refuses the token may take another one: once for a connection, and as often as
- * net/web/webtoken has it.
+ * After a refusal retries with a renewed token: once per connection, and only as often as
+ * net/web/webtoken allows.
  */
 static bool takes_another_token(struct pgconn *c)
 {
@@ -176,9 +175,7 @@ static bool takes_another_token(struct pgconn *c)
 	return true;
 }
 
-/*
- * sslmode "allow" and "prefer" give a server that refuses one way a second attempt the other way.
- */
+/* sslmode "allow" and "prefer": after a refusal makes a second attempt, with or without TLS. */
 static bool takes_another_way(struct pgconn *c, bool had_tls, const char *text)
 {
 	if (c->again || c->address_count == 0 || !pgtls_may_change(c->endpoint, had_tls))
@@ -189,7 +186,7 @@ static bool takes_another_way(struct pgconn *c, bool had_tls, const char *text)
 	return true;
 }
 
-/* The attempt has failed for good, for this address. */
+/* All attempts at this address have failed. */
 static void give_up(struct pgconn *c, enum err_kind kind, const char *text)
 {
 	struct err err;
@@ -218,7 +215,7 @@ static void attempt_failed(struct pgconn *c)
 	give_up(c, pgrefusal_of_login(text), text);
 }
 
-/* Before libpq had its say: TLS failed, or the server said what libpq must not see. */
+/* The pump has ended the attempt: TLS failed, or it has refused a message of the server. */
 static void attempt_ended(struct pgconn *c, const struct err *why)
 {
 	const struct pgendpoint_host *h = &c->endpoint->hosts[c->host];
@@ -252,9 +249,8 @@ static void opened(struct pgconn *c)
 static void wait_connected(struct pgconn *c);
 
 /*
- * The pair of sockets takes at once what libpq writes, so it waits for nothing but the server.
- * libpq itself connects once more, without application_name, to a server that does not know a
- * setting.
+ * Writes to the socket pair never block, so libpq only waits for the server. libpq itself
+ * reconnects without application_name to a server that does not know a setting.
  */
 static void step(struct pgconn *c)
 {
@@ -284,10 +280,7 @@ static void on_notice(void *arg, const PGresult *notice)
 	log_debug("postgresql", "%s says: %.200s", c->endpoint->base.name, text ? text : "");
 }
 
-/*
- * The share of this address in the time left, among all remaining addresses of this host and all
- * further hosts.
- */
+/* The share of the remaining time for this address, of the host's remaining ones and all hosts. */
 static int64_t share_ms(const struct pgconn *c)
 {
 	size_t left = c->endpoint->host_count - c->host - 1 + (c->address_count ? c->address_count - c->address : 1);
@@ -470,7 +463,7 @@ static void on_timer(void *arg)
 		c->lookup = NULL;
 	} else {
 		err_set(&err, ERR_TEMPORARY, "connecting to \"%s\", port %u: %s", *h->host ? h->host : h->hostaddr,
-			h->port, c->reached ? "the server accepts and says nothing: timed out" : "timed out");
+			h->port, c->reached ? "the server accepts but does not answer: timed out" : "timed out");
 		keep_reason(c, &err, c->reached);
 		close_attempt(c);
 	}
@@ -516,8 +509,8 @@ int pgconn_send(struct pgconn *c, const char *sql, struct err *err)
 }
 
 /*
- * libpq closes its socket when it parses an invalid message, and reports that in a result or,
- * between statements, not at all.
+ * Whether libpq has closed its socket, as it does after an invalid message; it reports that in a
+ * result or, between statements, not at all.
  */
 static bool is_dropped(struct pgconn *c)
 {
@@ -551,7 +544,7 @@ static bool take_results(struct pgconn *c)
 		switch (PQresultStatus(r)) {
 		case PGRES_COPY_IN:
 		case PGRES_COPY_OUT:
-		case PGRES_COPY_BOTH: lose(c, ERR_INVALID, "COPY is no query"); break;
+		case PGRES_COPY_BOTH: lose(c, ERR_INVALID, "COPY is not a query"); break;
 		default: c->handler->result(c->arg, r); break;
 		}
 		PQclear(r);
@@ -632,7 +625,7 @@ bool pgconn_is_reusable(const struct pgconn *c)
 	return !pgpump_is_worn(c->pump);
 }
 
-/* ---- Beginning and end ---- */
+/* ---- Creation ---- */
 
 struct pgconn *pgconn_start(struct loop *loop, struct pgendpoint *e, const struct pgconn_config *config,
 	const struct pgconn_handler *handler, void *arg)

@@ -83,7 +83,7 @@ static const struct {
 	{ "passfile", REFUSE, "names a file of kscaled's host, which triggers may not use: give the password itself" },
 	{ "service", REFUSE, "names an entry of a file of kscaled's host, which triggers may not use" },
 	{ "servicefile", REFUSE, "names a file of kscaled's host, which triggers may not use" },
-	{ "replication", REFUSE, "makes a connection that takes no queries" },
+	{ "replication", REFUSE, "makes a connection that does not accept queries" },
 	{ "gssencmode", DROP, NULL }, /* disabled: it would use Kerberos tickets of kscaled itself */
 	{ "krbsrvname", DROP, NULL },
 	{ "gsslib", DROP, NULL },
@@ -108,7 +108,7 @@ static int sort_keyword(struct pgendpoint *e, struct buf *options, const char *n
 	}
 	if (!*name || strlen(name) >= 64 ||
 		name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")])
-		return err_set(err, ERR_INVALID, "a keyword is no name of a setting");
+		return err_set(err, ERR_INVALID, "a keyword is not a valid name of a setting");
 	if (strcasecmp(name, "statement_timeout") == 0)
 		e->own_timeout = true;
 	buf_printf(options, "%s-c %s=", options->len ? " " : "", name);
@@ -192,11 +192,11 @@ static int check_host(const struct pgendpoint_host *h, struct err *err)
 {
 	if (!*h->host && !h->hostaddr)
 		return err_set(err, ERR_INVALID,
-			"no host given: without one the driver would look for a server on kscaled's own host (a Unix "
-			"socket is named by the path of its folder)");
+			"no host given: the driver would look for a server on kscaled's own host (for a Unix socket, "
+			"give the path of its folder)");
 	if (!is_printable(h->host) || (h->hostaddr && !is_printable(h->hostaddr)) ||
 		strlen(h->host) > HOSTPORT_HOST_MAX || (h->hostaddr && strlen(h->hostaddr) > HOSTPORT_HOST_MAX))
-		return err_set_about(err, "host", "\"host\" is no name or address of a server");
+		return err_set_about(err, "host", "\"host\" must be the name or address of a server");
 	return 0;
 }
 
@@ -212,7 +212,7 @@ static int take_hosts(struct pgendpoint *e, const struct strmap *given, struct e
 	if (count > PGENDPOINT_HOSTS_MAX)
 		return err_set(err, ERR_INVALID, "more than %d hosts", PGENDPOINT_HOSTS_MAX);
 	if ((address_count && address_count != count) || (port_count > 1 && port_count != count))
-		return err_set_about(err, "port", "%zu hosts, but %zu %s: as many must be given", count,
+		return err_set_about(err, "port", "%zu hosts, but %zu %s: give as many", count,
 			port_count > 1 && port_count != count ? port_count : address_count,
 			port_count > 1 && port_count != count ? "ports" : "hostaddrs");
 	e->hosts = mem_array(count, sizeof(*e->hosts));
@@ -242,7 +242,7 @@ static const char *const trusted_folders[] = { "/etc/ssl/", "/etc/pki/", "/usr/s
 static int take_root(struct pgendpoint *e, const char *root, bool verifies, struct err *err)
 {
 	if (root && *root && e->base.tls.ca_pem)
-		return err_set(err, ERR_INVALID, "sslrootcert and the parameter ca are both given: one is enough");
+		return err_set(err, ERR_INVALID, "sslrootcert and the parameter ca are both given: remove one");
 	if (e->base.tls.ca_pem)
 		return 0;
 	if (root && strcmp(root, "system") == 0) {
@@ -252,7 +252,7 @@ static int take_root(struct pgendpoint *e, const char *root, bool verifies, stru
 		(!text_begins_with_one_of(root, trusted_folders) || strstr(root, "/../") ||
 			strstr(root, "/private/"))) {
 		return err_set(err, ERR_INVALID,
-			"\"sslrootcert\" names a file of kscaled's host outside of the folders of trusted authorities "
+			"\"sslrootcert\" names a file of kscaled's host outside of the folders of trusted CAs "
 			"(/etc/ssl, /etc/pki, /usr/share/ca-certificates, "
 			"/usr/local/share/ca-certificates, /custom/ca): put the PEM text into the "
 			"TriggerAuthentication (parameter ca)");
@@ -270,25 +270,24 @@ static bool is_tls(const char *mode)
 	return mode && (strcmp(mode, "require") == 0 || text_begins(mode, "verify"));
 }
 
-/* Whoever has a token of ours is kscaled: "require" alone would show it to whoever answers. */
+/* Protects kscaled's token: sslmode "require" alone would send it to an unverified server. */
 static int protect_token(struct pgendpoint *e, struct err *err)
 {
 	if (!is_tls(strmap_get(&e->settings, "sslmode")))
 		return err_set(err, ERR_INVALID,
-			"\"sslmode\" must be require, verify-ca or verify-full: kscaled shows its own token by TLS "
+			"\"sslmode\" must be require, verify-ca or verify-full: kscaled sends its own token by TLS "
 			"alone");
 	if (e->base.tls.ca_pem)
 		return err_set(err, ERR_INVALID,
-			"parameter \"ca\" does not go together with a token of kscaled's own: who shows it trusts the "
-			"system's roots alone");
+			"parameter \"ca\" does not go together with a token of kscaled's own, which is sent only to "
+			"servers that the system's roots verify");
 	strmap_set(&e->settings, "sslmode", "verify-full");
 	return 0;
 }
 
 /*
- * TLS ends in kscaled, so libpq cannot bind a login to it. What channel_binding=require is for,
- * that no other server is between, is had by verifying the certificate, and by SCRAM as the only
- * login.
+ * As TLS ends in kscaled, libpq cannot bind a login to it. Verifying the certificate and allowing
+ * SCRAM only gives the same protection against a server in between.
  */
 static int bind_channel(struct pgendpoint *e, struct err *err)
 {
@@ -349,10 +348,7 @@ static int take_tls(struct pgendpoint *e, const struct pgendpoint_config *config
 	pems.key_password = strmap_get(&e->settings, "sslpassword");
 	if (tls_client_check(&pems, err))
 		return err_wrap(err, "TLS");
-	/*
-	 * take_root may have set it. With "prefer" a server that claims to have no TLS is used
-	 * without.
-	 */
+	/* take_root may have set it. "prefer" accepts servers that claim to have no TLS. */
 	mode = strmap_get(&e->settings, "sslmode");
 	return tlsrules_demand(is_tls(mode), "set sslmode to verify-full, verify-ca or require", err);
 }
@@ -484,7 +480,7 @@ void pgendpoint_unref(struct pgendpoint *e)
 
 /* ---- Messages ---- */
 
-/* libpq's texts have lines and tabs; a server may say anything at all. */
+/* libpq's texts have line breaks and tabs; those of servers may contain anything. */
 static void one_line(char *text)
 {
 	char *to = text;
@@ -496,7 +492,7 @@ static void one_line(char *text)
 			continue;
 		if (newline && from[1])
 			*to++ = ';';
-		if (to <= from) /* else the semicolon has its place */
+		if (to <= from) /* there is room for the semicolon */
 			*to++ = (char)(blank || newline ? ' ' : *from);
 	}
 	while (to > text && (to[-1] == ' ' || to[-1] == ';'))
@@ -505,8 +501,8 @@ static void one_line(char *text)
 }
 
 /*
- * libpq says whether there is such a file: that is nobody's business who may name one. What a
- * server says behind a Unix socket is its own.
+ * libpq's error tells whether a socket's file exists, which authors of triggers must not learn.
+ * Errors of a server at a Unix socket are kept.
  */
 static void hide_file(char *text)
 {
@@ -516,7 +512,7 @@ static void hide_file(char *text)
 		strcpy(text, path);
 }
 
-/* A shorter one is in every text, and replacing it would show where it is. */
+/* Skips short secrets: they occur in texts by chance, and replacing them would reveal them. */
 static void hide_secret(char *text, const char *secret)
 {
 	size_t len = secret ? strlen(secret) : 0;

@@ -26,23 +26,23 @@ struct pgendpoint_host {
 };
 
 struct pgendpoint {
-	struct endpoint base; /* base.tls: PEM texts instead of files; the key's password is in settings */
+	struct endpoint base; /* base.tls: PEM texts instead of files; settings has the key's password */
 	struct pgendpoint_host *hosts;
 	size_t host_count;
 	/*
 	 * libpq keywords, except host, hostaddr, port, options, target_session_attrs and
-	 * connect_timeout; some are secret, and those of TLS are for net/pg/pgtls. sslrootcert may
-	 * be "system"
+	 * connect_timeout. Some are secret. Those of TLS are for net/pg/pgtls; sslrootcert may be
+	 * "system"
 	 */
 	struct strmap settings;
-	/* one reference: whose token is the password; NULL: the settings have it */
+	/* one reference; its token is the password; NULL: the settings have the password */
 	struct identity *identity;
-	struct scram_memory memory; /* of its last login; a secret, and not immutable */
+	struct scram_memory memory; /* of the last login; secret, and the only mutable member */
 	char *options;              /* for the server: "-c name=value ..."; NULL */
 	const char *target;         /* target_session_attrs; "any" */
 	int64_t connect_ms;         /* per host; 0: not given */
 	bool binds_channel;         /* channel_binding=require */
-	bool own_timeout;           /* the string has a statement_timeout: we set none */
+	bool own_timeout;           /* the string has a statement_timeout, so we set none */
 };
 
 struct pgendpoint_config {
@@ -52,9 +52,9 @@ struct pgendpoint_config {
 	const char *host, *port, *user, *password, *dbname, *sslmode;
 	const char *ca_pem, *cert_pem, *key_pem, *key_password; /* PEM texts instead of files; NULL for none */
 	/*
-	 * of kscaled's own, whose token is the password: no other is read, and it is shown by
-	 * TLS alone, to a server that the system's roots verify, whatever sslmode says more.
-	 * A reference of its own is taken; NULL
+	 * kscaled's own identity, whose token is the password: password is ignored, and the token
+	 * is sent only by TLS to a server that the system's roots verify, whatever sslmode. Takes
+	 * a reference; NULL
 	 */
 	struct identity *identity;
 };
@@ -69,9 +69,9 @@ struct pgendpoint *pgendpoint_ref(struct pgendpoint *e);
 void pgendpoint_unref(struct pgendpoint *e); /* wipes with the last reference */
 
 /*
- * Cleans a message in place: removes the password, in case the server repeats it, and the token
- * that was sent for it (NULL: none), and statements about files of this host; makes it one line of
- * a length that fits an err.
+ * Cleans a message in place for an err: removes the password and the token that was sent instead
+ * (NULL: none), in case the server repeats them, and statements about files of this host; makes it
+ * one line and truncates it.
  */
 void pgendpoint_clean(const struct pgendpoint *e, const char *token, char *text);
 

@@ -7,15 +7,15 @@
 #include "net/sign/scram.h"
 
 #define HEAD_BYTES  5 /* type, and length without the type */
-#define CODE_BYTES  4 /* what an authentication message asks for */
+#define CODE_BYTES  4 /* the request of an authentication message */
 #define AUTH_MAX    4096
 #define READY_BYTES 6
 /*
- * In one call of libpq, for passwords that net/pg/pgscram does not take; PostgreSQL's default is
- * 4,096.
+ * For passwords that net/pg/pgscram cannot use: libpq computes them in one call. PostgreSQL's
+ * default is 4,096.
  */
 #define LIBPQ_ITERATIONS_MAX 16384
-/* After a larger answer libpq's buffer stays as large as that. */
+/* After a larger answer the connection is closed, as libpq's buffer never shrinks. */
 #define WEAR_BYTES ((size_t)64 << 10)
 
 enum request { GRANTED = 0, GSSAPI = 7, GSSAPI_MORE = 8, SSPI = 9, SASL = 10, SASL_MORE = 11, SASL_FINAL = 12 };
@@ -36,8 +36,8 @@ static void refuse_method(struct pgguard *g, const char *method)
 }
 
 /*
- * libpq binds a login to the channel only where it speaks TLS itself, and refuses a server that
- * offers it elsewhere. It passes over names that it does not know.
+ * libpq refuses a server that offers channel binding on a connection where libpq does not do TLS
+ * itself. It skips unknown mechanisms, so this renames those with channel binding.
  */
 static void hide_binding(unsigned char *names, size_t len)
 {
@@ -61,19 +61,19 @@ static void judge_iterations(struct pgguard *g, const char *text, size_t len)
 	}
 	for (at += 3; at < end && *at != ','; at++) {
 		if (*at < '0' || *at > '9') {
-			err_set(&g->err, ERR_TEMPORARY, "sends a SCRAM message without a number of iterations");
+			err_set(&g->err, ERR_TEMPORARY, "sends a SCRAM message without an iteration count");
 			return;
 		}
 		count = count > UINT32_MAX ? count : count * 10 + (unsigned long)(*at - '0');
 	}
 	if (count > most)
 		err_set(&g->err, ERR_DENIED,
-			"asks for %s%lu iterations of SCRAM, and kscaled computes at most %lu for a login: set the "
+			"asks for %s%lu SCRAM iterations, but kscaled computes at most %lu for a login: set the "
 			"user's password again with fewer (scram_iterations)",
 			count > UINT32_MAX ? "more than " : "", count > UINT32_MAX ? UINT32_MAX : count, most);
 }
 
-/* A login that is begun for libpq stays libpq's. */
+/* Takes over a SCRAM login, unless libpq has begun it. */
 static void offer_scram(struct pgguard *g, unsigned char *names, size_t len)
 {
 	static const char name[] = "SCRAM-SHA-256";
@@ -92,7 +92,7 @@ static void keep_from_libpq(struct pgguard *g, const unsigned char *data, size_t
 	g->said_code = code;
 }
 
-/* The message is whole. */
+/* The message is complete. */
 static void judge_request(struct pgguard *g, unsigned char *bytes, size_t len)
 {
 	uint32_t code = number(bytes + HEAD_BYTES);
@@ -111,12 +111,12 @@ static void judge_request(struct pgguard *g, unsigned char *bytes, size_t len)
 	}
 	if (g->channel && !g->proved && g->err.kind == ERR_NONE && code != SASL && code != SASL_MORE)
 		err_set(&g->err, ERR_DENIED,
-			"lets the user in otherwise than by SCRAM, which channel_binding=require demands");
+			"does not log the user in by SCRAM, which channel_binding=require demands");
 	if (g->ours && g->err.kind == ERR_NONE && code >= SASL && code <= SASL_FINAL)
 		keep_from_libpq(g, rest, rest_len, code);
 }
 
-/* ---- The length of what comes ---- */
+/* ---- Limits of length ---- */
 
 static size_t budget(const struct pgguard *g)
 {
@@ -130,17 +130,17 @@ static size_t budget(const struct pgguard *g)
 static void refuse_length(struct pgguard *g)
 {
 	if (g->phase == PGGUARD_LOGIN)
-		err_set(&g->err, ERR_TEMPORARY, "is no PostgreSQL: far too much came during the login");
+		err_set(&g->err, ERR_TEMPORARY, "is not PostgreSQL: it sent far too much during the login");
 	else if (budget(g) == PGGUARD_ANSWER_MAX)
 		err_set(&g->err, ERR_INVALID,
 			"the answer is longer than 1 MiB: select one number (LIMIT 1, no long texts)");
 	else if (g->listens)
 		err_set(&g->err, ERR_TEMPORARY, "the server sends more notifications than are read: 16 MiB in 30 s");
 	else
-		err_set(&g->err, ERR_TEMPORARY, "the server says too much that it was not asked");
+		err_set(&g->err, ERR_TEMPORARY, "the server sends too much unrequested data");
 }
 
-/* An answer may be as long as its budget; messages that may come at any time are short. */
+/* Answers may use the whole budget; messages that may come at any time are short. */
 static bool is_too_long(const struct pgguard *g, unsigned char type, size_t len)
 {
 	size_t most = budget(g) - g->bytes;
@@ -152,7 +152,7 @@ static bool is_too_long(const struct pgguard *g, unsigned char type, size_t len)
 
 /* ---- Messages ---- */
 
-/* libpq logs a notice. It keeps a setting, and looks for it among those that it has. */
+/* libpq logs notices; it stores settings and searches them linearly. */
 static bool is_dropped(struct pgguard *g, unsigned char type, size_t len)
 {
 	if (g->phase == PGGUARD_OPEN && g->due % 2 == 1)
@@ -167,7 +167,7 @@ static bool is_dropped(struct pgguard *g, unsigned char type, size_t len)
 	return false;
 }
 
-/* ReadyForQuery: an answer ends. */
+/* ReadyForQuery: the end of an answer. */
 static void end_answer(struct pgguard *g, unsigned char status)
 {
 	if (g->phase == PGGUARD_LOGIN)
@@ -183,13 +183,13 @@ static void end_answer(struct pgguard *g, unsigned char status)
 		g->bytes = 0;
 }
 
-/* What a server may say when nothing was asked. */
+/* Messages that a server may send at any time. */
 static bool is_unasked(const struct pgguard *g, unsigned char type)
 {
 	return g->phase == PGGUARD_OPEN && g->due == 0 && !memchr("ANSE", type, 4);
 }
 
-/* Bytes of the message that must be there at once. */
+/* The bytes of the message that must have arrived before it can be checked. */
 static size_t wanted(const struct pgguard *g, unsigned char type, size_t len)
 {
 	if (type == 'R' && g->phase == PGGUARD_LOGIN && !g->authenticated)
@@ -197,20 +197,20 @@ static size_t wanted(const struct pgguard *g, unsigned char type, size_t len)
 	return type == 'Z' ? READY_BYTES : HEAD_BYTES;
 }
 
-/* Judges a message that begins here. False: more of it must come first. */
+/* Checks the message that starts here. False: more of it must arrive first. */
 static bool begin_message(struct pgguard *g, unsigned char *bytes, size_t have)
 {
 	unsigned char type = bytes[0];
 	size_t len = (size_t)number(bytes + 1) + 1;
 
 	if (len < HEAD_BYTES || len - 1 > INT32_MAX || (type == 'Z' && len != READY_BYTES)) {
-		g->phase = PGGUARD_DEAF; /* libpq says what it makes of that, and closes */
+		g->phase = PGGUARD_DEAF; /* libpq reports the error and closes */
 		g->drops = false;
 		g->left = HEAD_BYTES;
 		return true;
 	}
 	if (is_unasked(g, type)) {
-		err_set(&g->err, ERR_TEMPORARY, "the server answers what it was not asked");
+		err_set(&g->err, ERR_TEMPORARY, "the server sends an unexpected answer");
 		return true;
 	}
 	if (is_too_long(g, type, len)) {

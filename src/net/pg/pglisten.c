@@ -15,17 +15,17 @@
 #define ECHO_MS        5000  /* the longest time for our own notification to come back */
 #define PING_MS        30000 /* between two empty statements, which check that the server is alive */
 #define PING_ANSWER_MS 5000
-#define HOPELESS_MS    300000 /* before the next try at a server where notifications do not arrive */
+#define HOPELESS_MS    300000 /* before the next attempt where notifications do not arrive */
 #define STATEMENT_MAX  (1 << 20)
 
 /*
- * The state of a server's connection. In LISTENING and PINGING a statement is under way. The timer
- * is the time-out of what is awaited; in RESTING and OPEN, the time until the next try or ping.
+ * The state of a server's connection. In LISTENING and PINGING a statement is running. The timer is
+ * the time-out of the current step; in RESTING and OPEN, the time until the next attempt or ping.
  */
 enum step {
 	RESTING, /* no connection: back-off */
 	OPENING,
-	LISTENING, /* LISTEN is under way */
+	LISTENING, /* LISTEN is running */
 	ECHOING,   /* our own notification is awaited */
 	OPEN,
 	PINGING,
@@ -50,7 +50,7 @@ struct pg_listener {
 
 struct pg_listenserver {
 	struct pg_pool *pool;
-	struct pgendpoint *endpoint; /* one count: of one who listens */
+	struct pgendpoint *endpoint; /* one count; of one of the listeners */
 	char *key;
 	UT_hash_handle hh;
 	struct pg_channel *channels; /* hash by name */
@@ -83,7 +83,7 @@ static void on_ring(void *arg)
 	struct pg_listener *l, *next;
 
 	if (s->state != PG_LISTEN_ON)
-		return; /* all listeners are called when that is done */
+		return; /* the listeners are called afterwards */
 	HASH_ITER (hh, s->channels, c, next_channel) {
 		if (!c->rung)
 			continue;
@@ -135,11 +135,9 @@ static void fail(struct pg_listenserver *s, const struct err *why)
 	end(s, PG_LISTEN_FAILING, why->kind, why->msg);
 }
 
-/* ---- Who is there ---- */
+/* ---- The namespace ---- */
 
-/*
- * The namespace that all who listen have; "" for several. Its own endpoint becomes one of theirs.
- */
+/* The listeners' namespace; "": several. Takes over the endpoint of one of them. */
 static const char *namespace_of(struct pg_listenserver *s)
 {
 	const char *found = NULL;
@@ -179,7 +177,7 @@ static void channel_free(struct pg_listenserver *s, struct pg_channel *c)
 	free(c);
 }
 
-/* The statements after which exactly the wanted channels are listened to; "" when they are. */
+/* The statements that make the connection listen to exactly the wanted channels; "": none. */
 static char *listen_statement(struct pg_listenserver *s)
 {
 	struct buf sql = BUF_INIT(STATEMENT_MAX);
@@ -252,8 +250,7 @@ static void on_echo_sent(void *arg, const struct pg_answer *answer, const struct
 
 /*
  * LISTEN belongs to a session, which a pooler in transaction mode silently ends after each
- * transaction. So a notification from another session must arrive: it is sent through a connection
- * of queries.
+ * transaction. To detect that, sends a notification through a connection for queries.
  */
 static void send_echo(struct pg_listenserver *s)
 {
@@ -394,9 +391,9 @@ static void on_timer(void *arg)
 		break;
 	case ECHOING:
 		end(s, PG_LISTEN_OFF, ERR_INVALID,
-			"notifications do not come through: LISTEN needs a session of its own, which a pooler in "
+			"notifications do not arrive: LISTEN needs a session of its own, which a pooler in "
 			"transaction or statement mode does not give. Let this trigger's connection "
-			"string go to the server itself, or to a pool in session mode; until then the poll does the "
+			"string lead to the server itself, or to a pool in session mode; until then the poll does the "
 			"work");
 		break;
 	case OPENING: /* pgconn has its own time-out */ break;
@@ -405,7 +402,7 @@ static void on_timer(void *arg)
 	}
 }
 
-/* ---- For everybody ---- */
+/* ---- Public functions ---- */
 
 static struct pg_listenserver *server_for(struct pg_pool *p, struct pgendpoint *e)
 {

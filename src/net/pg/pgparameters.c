@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#define NO_FILE "/dev/null/none" /* never exists; stands for a file that libpq would look for in a home directory */
+#define NO_FILE "/dev/null/none" /* never exists; replaces files that libpq would search in a home directory */
 
 /* The first value of a name counts: settings come before defaults. */
 static void add(struct pgparameters *p, const char *name, const char *value)
@@ -55,7 +55,7 @@ static void add_place(struct pgparameters *p, const struct pgparameters_of *of)
 
 void pgparameters_fill(struct pgparameters *p, const struct pgparameters_of *of)
 {
-	/* of TLS, which libpq does not speak here; what it would be wrong about is missing */
+	/* TLS settings, as libpq does not do TLS here */
 	static const char *const tls[] = { "sslmode", "sslrootcert", "sslpassword", "sslsni", "sslnegotiation",
 		"sslcompression", NULL };
 	const char *const usual[][2] = {

@@ -23,7 +23,7 @@ struct pgparameters_of { /* borrowed until pgparameters_done */
 	const struct dns_address *address; /* of the host; NULL: libpq needs none */
 	bool second_round;                 /* of prefer-standby, after no standby was found */
 	int64_t statement_timeout_ms;      /* 0: none */
-	const char *token;                 /* in the place of a password; NULL: the settings have one */
+	const char *token;                 /* instead of a password; NULL: the settings have one */
 };
 
 struct pgparameters {

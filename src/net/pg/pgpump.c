@@ -23,10 +23,7 @@
 #include "net/stream.h"
 
 #define CHUNK_BYTES 16384
-/*
- * libpq has room for so many whenever it is told to read (pqReadData), and the pair of sockets for
- * more.
- */
+/* libpq reads at least so many bytes in one call (pqReadData), and the socket pair holds more. */
 #define PIECE_BYTES ((size_t)8192)
 #define MOVE_BYTES  ((size_t)4096)
 
@@ -37,14 +34,14 @@ struct pgpump {
 	void *arg;
 	int fd;               /* the server's, until it is the bufferevent's; else -1 */
 	int pair;             /* our end */
-	ino_t inode;          /* of libpq's */
-	struct event *answer; /* to the request for TLS; NULL */
+	ino_t inode;          /* of libpq's end */
+	struct event *answer; /* waits for the answer to the request for TLS; NULL */
 	struct loop_task begin;
 	struct bufferevent *server; /* NULL: not yet, or no more */
 	SSL *ssl;                   /* the bufferevent's; NULL: in the clear */
 	bool shaking, freed;
 	struct pgguard guard;
-	struct pgscram *scram; /* while it logs in so; else NULL */
+	struct pgscram *scram; /* during our SCRAM login; else NULL */
 };
 
 static void end(struct pgpump *p, enum err_kind kind, const char *text)
@@ -57,7 +54,7 @@ static void end(struct pgpump *p, enum err_kind kind, const char *text)
 
 /* ---- From the server ---- */
 
-/* False: no more of it can be read. */
+/* False: the pump has ended. */
 static bool pass(struct pgpump *p, const unsigned char *bytes, size_t len)
 {
 	if (len == 0)
@@ -65,7 +62,7 @@ static bool pass(struct pgpump *p, const unsigned char *bytes, size_t len)
 	if (send(p->pair, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)len)
 		p->handler->came(p->arg);
 	else
-		end(p, ERR_BUG, "libpq does not read what came");
+		end(p, ERR_BUG, "libpq does not read its data");
 	return !p->freed;
 }
 
@@ -84,7 +81,7 @@ static void on_scram_failed(void *arg, const struct err *why)
 	end(arg, why->kind, why->msg);
 }
 
-/* False: the login is over. */
+/* False: the login has failed. */
 static bool log_in(struct pgpump *p)
 {
 	static const struct pgscram_handler handler = { .say = on_scram_say, .failed = on_scram_failed };
@@ -102,7 +99,7 @@ static bool log_in(struct pgpump *p)
 	return false;
 }
 
-/* What was good before the first bad byte is passed on: it may be the server's own reason. */
+/* Passes on the valid messages before an invalid one: they may contain the server's reason. */
 static void on_server_read(struct bufferevent *bev, void *arg)
 {
 	struct pgpump *p = arg;
@@ -126,19 +123,16 @@ static void on_server_read(struct bufferevent *bev, void *arg)
 		if (p->guard.said && !log_in(p))
 			return;
 		if (used == 0)
-			return; /* the rest of a message must come first */
+			return; /* the rest of a message must arrive first */
 	}
 }
 
-/*
- * Whether TLS is why the stream ends: in TLS 1.3 a server refuses a certificate after the
- * handshake.
- */
+/* Whether the stream ended due to TLS: in TLS 1.3 certificates are refused after the handshake. */
 static bool is_end_of_tls(struct pgpump *p, short what, int error, struct err *err)
 {
 	unsigned long code = p->ssl ? bufferevent_get_openssl_error(p->server) : 0;
 
-	if (code < 16) /* libevent puts OpenSSL's result codes into the same list as its errors */
+	if (code < 16) /* libevent returns OpenSSL's result codes in the same list as its errors */
 		code = 0;
 	if (!p->shaking && !code)
 		return false;
@@ -171,7 +165,7 @@ static void on_server_event(struct bufferevent *bev, short what, void *arg)
 	p->handler->came(p->arg);
 }
 
-/* ---- Beginning ---- */
+/* ---- Starting ---- */
 
 static void serve(struct pgpump *p)
 {
@@ -299,19 +293,19 @@ struct pgpump *pgpump_new(struct loop *loop, int fd, const struct pgpump_config 
 
 /* ---- To the server ---- */
 
-/* At once where that is possible: the loop would ask epoll first. */
+/* Writes at once if possible, as the loop would call epoll first. */
 static void put(struct pgpump *p, const unsigned char *bytes, size_t len)
 {
 	ssize_t sent = 0;
 
 	if (!p->ssl && evbuffer_get_length(bufferevent_get_output(p->server)) == 0)
 		sent = send(bufferevent_getfd(p->server), bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
-	sent = sent < 0 ? 0 : sent; /* an error shows when it is read */
+	sent = sent < 0 ? 0 : sent; /* reading will report the error */
 	if ((size_t)sent < len)
 		bufferevent_write(p->server, bytes + sent, len - (size_t)sent);
 }
 
-/* All that libpq has written, and the tail behind it. */
+/* Sends all that libpq has written, followed by the tail. */
 static void move_to_server(struct pgpump *p, const char *tail, size_t tail_len)
 {
 	unsigned char bytes[MOVE_BYTES + sizeof(PGGUARD_RESET)];
@@ -355,7 +349,7 @@ void pgpump_asked(struct pgpump *p)
 
 /* ---- The end ---- */
 
-/* A server that is left without a word writes that into its log. */
+/* Sends Terminate: without it the server would log a lost connection. */
 static void take_leave(struct pgpump *p)
 {
 	static const unsigned char terminate[] = { 'X', 0, 0, 0, 4 };

@@ -3,13 +3,12 @@
 #define NET_PG_PGPUMP_H
 
 /*
- * What stands between libpq and a server as long as their connection lives. libpq reads as long as
- * data comes, stores a whole row, even a gigabyte, before it returns it, and cannot be told to
- * stop. So its socket is moved to another descriptor once it is connected, and libpq gets, under
- * the old number, one end of a socket pair, which is fed from here in pieces that it reads in one
- * call, after net/pg/pgguard has judged them. TLS ends here (net/pg/pgtls): libpq speaks in the
- * clear, so all that it is sent is seen. The pair is never watched: each side is read when the
- * other has written.
+ * Relays data between libpq and a server during their connection. libpq reads as long as data
+ * arrives, stores a whole row, even a gigabyte, before it returns it, and cannot be stopped. So its
+ * connected socket is moved to another descriptor, and libpq gets, under the old number, one end of
+ * a socket pair, into which we write pieces that it reads in one call, after net/pg/pgguard has
+ * checked them. TLS ends here (net/pg/pgtls), so libpq's data is plain text that can be checked.
+ * The pair is never watched: each side is read when the other has written.
  */
 
 #include <stdbool.h>
@@ -23,43 +22,42 @@
 struct pgpump;
 
 struct pgpump_config {
-	const struct pgendpoint *endpoint; /* borrowed, with host, as long as the pump lives */
+	const struct pgendpoint *endpoint; /* borrowed, like host, for the pump's life */
 	const struct pgendpoint_host *host;
-	struct salter *salter;       /* for logins by SCRAM; NULL: libpq has them */
+	struct salter *salter;       /* for SCRAM logins; NULL: libpq does them */
 	const char *password;        /* borrowed; NULL for none */
-	struct scram_memory *memory; /* of its last login by SCRAM; borrowed */
+	struct scram_memory *memory; /* of the last SCRAM login; borrowed */
 	const char *namespace_;      /* borrowed */
-	bool tls;                    /* is tried */
+	bool tls;                    /* try TLS */
 	bool listens;                /* net/pg/pgguard */
 };
 
 /* Called from the loop, never from inside a function of this file; each may free the pump. */
 struct pgpump_handler {
 	void (*ready)(void *arg);                        /* libpq may begin its login */
-	void (*came)(void *arg);                         /* libpq has bytes to read, or the end of its connection */
-	void (*ended)(void *arg, const struct err *why); /* TLS failed, or the server said what libpq must not see */
+	void (*came)(void *arg);                         /* libpq can read bytes, or the end of its connection */
+	void (*ended)(void *arg, const struct err *why); /* TLS failed, or a message of the server was refused */
 };
 
 /*
- * fd: libpq's socket, connected and unused; the number stays libpq's, which closes it.
+ * fd: libpq's socket, connected and unused; libpq keeps the number and closes it.
  *
- * libevent tells epoll only at its next wait that a descriptor is not watched any more, and epoll
- * keeps watching a socket that lives on under another number, and would report it under the old one
- * for ever. So fd may be given only if it was not watched since the loop waited last.
+ * fd must not have been watched since the loop waited last: libevent removes descriptors from epoll
+ * only at its next wait, and epoll would report the moved socket under the old number for ever.
  */
 struct pgpump *pgpump_new(struct loop *loop, int fd, const struct pgpump_config *config,
 	const struct pgpump_handler *handler, void *arg, struct err *err);
 bool pgpump_is_at(const struct pgpump *p, int fd); /* false: libpq has closed this socket and opened another */
-void pgpump_free(struct pgpump *p);                /* takes leave of the server, and closes; NULL is fine */
-void pgpump_send(struct pgpump *p);          /* what libpq has written; after each of its functions that may write */
-void pgpump_opened(struct pgpump *p);        /* libpq's login is complete */
-void pgpump_ask(struct pgpump *p);           /* before libpq writes a statement, in pieces or at once */
-void pgpump_asked(struct pgpump *p);         /* it is written: the session's reset goes behind it */
-bool pgpump_has_tls(const struct pgpump *p); /* or its handshake is under way; of NULL, too */
+void pgpump_free(struct pgpump *p);                /* sends Terminate and closes; NULL is fine */
+void pgpump_send(struct pgpump *p);                /* call after each libpq function that may write */
+void pgpump_opened(struct pgpump *p);              /* libpq's login is complete */
+void pgpump_ask(struct pgpump *p);                 /* before libpq writes a statement, in pieces or at once */
+void pgpump_asked(struct pgpump *p);               /* after that: the session's reset follows the statement */
+bool pgpump_has_tls(const struct pgpump *p);       /* also during the handshake; NULL: false */
 bool pgpump_is_shaking(const struct pgpump *p);
-bool pgpump_is_refused(const struct pgpump *p); /* it was ended for what the server said */
-bool pgpump_complained(const struct pgpump *p); /* the server refused the login in its own words; of NULL, too */
+bool pgpump_is_refused(const struct pgpump *p); /* it ended due to a message of the server */
+bool pgpump_complained(const struct pgpump *p); /* the server refused the login with a message; NULL: false */
 bool pgpump_is_worn(const struct pgpump *p);    /* no further statement may be sent */
-size_t pgpump_bytes(const struct pgpump *p);    /* from the server, of what is under way; 0 for NULL */
+size_t pgpump_bytes(const struct pgpump *p);    /* received in the current state; NULL: 0 */
 
 #endif

@@ -7,14 +7,14 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-/* Azure's servers have words of their own for a token. */
+/* The first two are messages of Azure's servers. */
 bool pgrefusal_is_of_token(const char *text)
 {
 	return strcasestr(text, "access token") || strcasestr(text, "token for role") ||
 		strcasestr(text, "password authentication failed");
 }
 
-/* Other languages are "temporary", which only costs a few tries. */
+/* Messages in other languages are ERR_TEMPORARY, which only costs a few attempts. */
 enum err_kind pgrefusal_of_login(const char *text)
 {
 	static const char *const denials[] = { "authentication failed", "no pg_hba.conf entry", "no password supplied",
@@ -24,7 +24,7 @@ enum err_kind pgrefusal_of_login(const char *text)
 	return text_has_one_of(text, denials) || pgrefusal_is_of_token(text) ? ERR_DENIED : ERR_TEMPORARY;
 }
 
-/* pgbouncer: "unsupported startup parameter: options"; others have words of their own. */
+/* pgbouncer: "unsupported startup parameter: options"; other poolers use other words. */
 bool pgrefusal_is_of_options(const char *text)
 {
 	return strcasestr(text, "startup parameter") || strcasestr(text, "command-line option") ||

@@ -38,7 +38,7 @@ static void put_number(struct buf *out, size_t number)
 	buf_append(out, bytes, sizeof(bytes));
 }
 
-/* 'p': SASLInitialResponse, which names the mechanism, or SASLResponse. Takes the text. */
+/* Sends a SASLInitialResponse, which names the mechanism, or a SASLResponse. Takes the text. */
 static void say(struct pgscram *s, bool first, char *text)
 {
 	struct buf message = BUF_INIT(2 * SCRAM_MESSAGE_MAX);

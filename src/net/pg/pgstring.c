@@ -62,7 +62,7 @@ static int parse_keywords(const char *text, struct strmap *out, struct err *err)
 
 		if (len == 0 || *equals != '=') {
 			failed = wrong(text, c,
-				"a keyword and \"=\" must stand here (values with white space in them belong into "
+				"expected a keyword and \"=\" (put values with white space into "
 				"single quotes)",
 				err);
 			break;
@@ -70,7 +70,7 @@ static int parse_keywords(const char *text, struct strmap *out, struct err *err)
 		buf_reset(&value);
 		end = read_value(skip_space(equals + 1), &value);
 		if (!end) {
-			failed = wrong(text, skip_space(equals + 1), "this quotation does not end", err);
+			failed = wrong(text, skip_space(equals + 1), "this quotation is not closed", err);
 			break;
 		}
 		put(out, keyword, buf_text(&value));
@@ -122,7 +122,7 @@ static int put_decoded(const struct url *u, const char *keyword, const char *pie
 
 	if (!value)
 		return wrong(u->text, piece,
-			"a \"%\" without two hexadecimal digits behind it (write %25 for the sign itself)", u->err);
+			"a \"%\" must be followed by two hexadecimal digits (write %25 for the sign itself)", u->err);
 	if (*value)
 		put(u->out, keyword, value);
 	mem_free_secret(value);
@@ -142,7 +142,7 @@ static int parse_host(const struct url *u, const char *start, const char *end, s
 		return wrong(u->text, start, "must be host or host:port, an IPv6 address in brackets", u->err);
 	host = decode(host_start, (size_t)(host_end - host_start), false);
 	if (!host)
-		return wrong(u->text, host_start, "a \"%\" without two hexadecimal digits behind it", u->err);
+		return wrong(u->text, host_start, "a \"%\" must be followed by two hexadecimal digits", u->err);
 	buf_puts(hosts, host);
 	free(host);
 	if (colon)
@@ -185,7 +185,7 @@ static int parse_query(const struct url *u, const char *c)
 			free(name);
 			return wrong(u->text, c, "must be name=value", u->err);
 		}
-		/* the form of JDBC, which libpq accepts in URLs, too */
+		/* JDBC's form, which libpq accepts in URLs, too */
 		if (strcmp(name, "ssl") == 0 && len == name_len + 5 && text_begins(c + name_len + 1, "true"))
 			put(u->out, "sslmode", "require");
 		else

@@ -62,7 +62,7 @@ static const char *root_file(const struct pgendpoint *e)
 	return *root && strcmp(root, "system") != 0 ? root : NULL;
 }
 
-/* As libpq has it, which verifies whenever it has an authority. */
+/* As in libpq, which verifies whenever it has a CA. */
 static bool verifies(const struct pgendpoint *e)
 {
 	return e->base.tls.ca_pem || *setting(e, "sslrootcert") || text_begins(setting(e, "sslmode"), "verify");
@@ -84,13 +84,10 @@ static int version_of(const char *text)
 		if (strcasecmp(versions[i].name, text) == 0)
 			return versions[i].version;
 	}
-	return 0; /* none: what is wrong, libpq has refused already */
+	return 0; /* not given: libpq has refused invalid ones already */
 }
 
-/*
- * By the connection string alone: the options about TLS are those of other sources
- * (net/tls/tlsrules).
- */
+/* From the connection string only: the TLS options (net/tls/tlsrules) are for other sources. */
 static void set_rules(SSL_CTX *ctx, const struct pgendpoint *e)
 {
 	int least = version_of(setting(e, "ssl_min_protocol_version"));
@@ -101,14 +98,14 @@ static void set_rules(SSL_CTX *ctx, const struct pgendpoint *e)
 	SSL_CTX_set_ciphersuites(ctx, OSSL_default_ciphersuites());
 }
 
-/* By the given authorities, without the system's. */
+/* Verifies by the given CAs only, without the system's. */
 static int on_certificate(X509_STORE_CTX *ctx, void *arg)
 {
 	(void)arg;
 	return tlsguard_allows(ctx) && X509_verify_cert(ctx) == 1;
 }
 
-/* These alone, and as libpq has it: an intermediate among them is no root. */
+/* Trusts these only; as in libpq, intermediate certificates among them are not roots. */
 static int trust_file(SSL_CTX *ctx, const char *path, struct err *err)
 {
 	struct buf text = BUF_INIT(ROOT_FILE_MAX);
@@ -151,7 +148,7 @@ static SSL_CTX *make_context(const struct pgendpoint *e, struct err *err)
 	return ctx;
 }
 
-/* The name of the certificate is nobody's business but verify-full's. */
+/* Only verify-full checks the certificate's name. */
 static void forget_name(SSL *ssl)
 {
 	X509_VERIFY_PARAM *param = SSL_get0_param(ssl);

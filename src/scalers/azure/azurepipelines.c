@@ -72,7 +72,7 @@ static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 /* Checks across rows. A pool's name takes precedence over its number, as in KEDA. */
 static int check(const struct pipelines *f, struct err *err)
 {
-	if (f->fetched && f->unfinished != PARAM_UNSAID)
+	if (f->fetched && f->unfinished != PARAM_UNSET)
 		return err_set_about(err, "jobsToFetch",
 			"cannot specify both jobsToFetch and fetchUnfinishedJobsOnly at the same time");
 	if (f->fetched && f->parent)
@@ -131,7 +131,7 @@ static void settle(struct pipelines *q)
 	if (q->pool_name)
 		q->pool_id = 0;
 	if (q->unfinished != PARAM_ON)
-		q->unfinished = PARAM_UNSAID;
+		q->unfinished = PARAM_UNSET;
 	q->fetched = q->unfinished == PARAM_ON || q->parent ? 0 : q->fetched ? q->fetched : 250;
 }
 

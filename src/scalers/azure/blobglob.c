@@ -9,11 +9,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "scalers/values/promregex.h"
+#include "scalers/values/re2.h"
 
 /* A regular expression, whose steps are counted, or two texts around one run of stars. */
 struct blobglob {
-	struct promregex *regex;
+	struct re2 *regex;
 	char *before, *behind; /* owned; NULL: regex is used */
 };
 
@@ -183,7 +183,7 @@ static bool take_texts(const char *pattern, struct blobglob *g)
 
 	while (*star && *star != '*')
 		star += *star == '\\' && star[1] ? 2 : 1;
-	if (!*star || star == pattern || !star[strspn(star, "*")] || strlen(pattern) > PROMREGEX_LENGTH_MAX)
+	if (!*star || star == pattern || !star[strspn(star, "*")] || strlen(pattern) > RE2_LENGTH_MAX)
 		return false;
 	g->before = plain(pattern, (size_t)(star - pattern));
 	star += strspn(star, "*");
@@ -197,9 +197,7 @@ static bool take_texts(const char *pattern, struct blobglob *g)
 
 struct blobglob *blobglob_new(const char *pattern, struct err *err)
 {
-	struct glob_reader in = { .at = pattern + (*pattern == '/'),
-		.out = BUF_INIT(PROMREGEX_LENGTH_MAX),
-		.err = err };
+	struct glob_reader in = { .at = pattern + (*pattern == '/'), .out = BUF_INIT(RE2_LENGTH_MAX), .err = err };
 	struct blobglob *g = mem_zalloc(sizeof(*g));
 	int rc = 0;
 
@@ -212,7 +210,7 @@ struct blobglob *blobglob_new(const char *pattern, struct err *err)
 	if (rc == 0 && buf_failed(&in.out))
 		rc = wrong(&in, "it is too long");
 	if (rc == 0)
-		g->regex = promregex_compile(buf_text(&in.out), err);
+		g->regex = re2_compile(buf_text(&in.out), err);
 	buf_done(&in.out);
 	if (g->regex)
 		return g;
@@ -225,7 +223,7 @@ void blobglob_free(struct blobglob *g)
 {
 	if (!g)
 		return;
-	promregex_free(g->regex);
+	re2_free(g->regex);
 	free(g->before);
 	free(g->behind);
 	free(g);
@@ -237,6 +235,6 @@ int blobglob_matches(const struct blobglob *g, const char *name, size_t *budget,
 
 	if (g->before)
 		return text_begins(name, g->before) && ends_in(name, g->behind);
-	fits = promregex_fits(g->regex, name, budget);
+	fits = re2_matches(g->regex, name, budget);
 	return *budget == 0 ? err_set(err, ERR_INVALID, "the glob pattern takes too long: use fewer *") : fits;
 }

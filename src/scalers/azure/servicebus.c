@@ -15,7 +15,7 @@
 #include "scalers/http/httpsource.h"
 #include "scalers/login/azurelogin.h"
 #include "scalers/params.h"
-#include "scalers/values/promregex.h"
+#include "scalers/values/re2.h"
 
 /* A page of 100 queues takes about 400 KiB. */
 #define ANSWER_MAX ((size_t)4 << 20)
@@ -38,11 +38,11 @@ struct servicebus {
 	char *queue, *topic, *subscription; /* with by_regex one of them is the expression */
 	bool by_regex;
 	enum operation operation;
-	struct promregex *regex; /* NULL: one entity */
-	char *path;              /* URL path of the entity or the list */
-	char *key_name;          /* of the policy whose key (the login's password) signs each request; NULL: no key */
-	bool by_identity;        /* without key_name; false: by a given signature */
-	bool of_entity;          /* the policy belongs to one entity */
+	struct re2 *regex; /* NULL: one entity */
+	char *path;        /* URL path of the entity or the list */
+	char *key_name;    /* of the policy whose key (the login's password) signs each request; NULL: no key */
+	bool by_identity;  /* without key_name; false: by a given signature */
+	bool of_entity;    /* the policy belongs to one entity */
 };
 
 #define AT(field) offsetof(struct servicebus, field)
@@ -78,7 +78,7 @@ static void data_done(void *data)
 {
 	struct servicebus *q = data;
 
-	promregex_free(q->regex);
+	re2_free(q->regex);
 	free(q->path);
 	free(q->key_name);
 }
@@ -106,7 +106,7 @@ static int read_regex(struct servicebus *q, struct err *err)
 
 	if (!q->by_regex)
 		return 0;
-	q->regex = promregex_compile(q->queue ? q->queue : q->subscription, err);
+	q->regex = re2_compile(q->queue ? q->queue : q->subscription, err);
 	return q->regex ? 0 : (err_wrap(err, "%s is not a valid regular expression", name), err_about(err, name));
 }
 
@@ -352,7 +352,7 @@ static int take_listed(void *arg, const struct servicebusatom_entry *e, struct e
 {
 	const struct taker *r = arg;
 	struct servicebus_state *state = r->state;
-	bool fits = promregex_fits(r->q->regex, e->title, &state->budget);
+	bool fits = re2_matches(r->q->regex, e->title, &state->budget);
 
 	if (state->budget == 0)
 		return err_set(err, ERR_INVALID, "the regular expression takes too long on the names of a page");

@@ -96,7 +96,7 @@ static int read_plain(enum keynumber_type type, const char *text, size_t len, do
 	return -1;
 }
 
-/* As KEDA: what a string of YAML begins with, where JSON has quantities. */
+/* As in KEDA: of a YAML string, the number it begins with; JSON strings are quantities. */
 static int leading_of_yaml(const json_t *value, double *out, struct err *err)
 {
 	if (!json_is_string(value))

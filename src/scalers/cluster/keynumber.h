@@ -3,16 +3,16 @@
 #define SCALERS_CLUSTER_KEYNUMBER_H
 
 /*
- * Which number the value of a key of a ConfigMap or Secret is, by format, valueType and
- * valueLocation of a kubernetes-resource trigger (doc/keda.md 8.18). Errors say what was found,
- * never its content, which may be a secret. Pure.
+ * Reads the number from a key of a ConfigMap or Secret, by format, valueType and valueLocation of a
+ * kubernetes-resource trigger (doc/keda.md 8.18). Errors never show the text, which may be a
+ * secret. Pure.
  *
  *   number   float64, int64: the number that the text begins with ("12abc" is 12); quantity: the
- *            whole text, but for white space around it
- *   json     float64, quantity: a number, or a string that is a quantity; int64: a number, without
+ *            whole text without surrounding white space
+ *   json     float64, quantity: a number, or a string that is a quantity; int64: a number without
  *            its fraction
- *   yaml     a number, whatever the type; of a string quantity reads a quantity, and the others the
- *            number that it begins with, which is another one than in json ("500m" is 500)
+ *   yaml     a number for every valueType; from a string quantity reads a quantity, the others the
+ *            number that it begins with, unlike json ("500m" is 500)
  */
 
 #include <stddef.h>
@@ -28,7 +28,7 @@ struct keynumber {
 	enum keynumber_format format;
 	enum keynumber_type type;
 	char *location;        /* owned; NULL: format number */
-	struct jsonpath *json; /* owned; by format one of these two */
+	struct jsonpath *json; /* owned; this or yaml, by format */
 	struct dotpath yaml;
 };
 

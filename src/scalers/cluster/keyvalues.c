@@ -10,28 +10,28 @@
 #include "base/mem.h"
 #include "kube/informer.h"
 
-#define READ_MS 2 /* of one turn of the loop, unless a single text takes longer */
+#define READ_MS 2 /* per turn of the loop, unless a single text takes longer */
 
-/* One key that is wanted of an object. */
+/* A key of an object that is in use. */
 struct numbered_key {
-	size_t numbers; /* that stand in it */
+	size_t numbers; /* references */
 	UT_hash_handle hh;
 	char name[];
 };
 
-/* One number in it. */
+/* A number in a key. */
 struct key_number {
 	struct keyed_object *object;
-	char *id;                 /* key and how */
+	char *id;                 /* of key and how */
 	struct numbered_key *key; /* one reference */
 	struct keynumber how;
-	struct keptanswer answer;
+	struct liveanswer answer;
 	struct key_number *prev, *next; /* among the unread */
-	bool unread;                    /* what has arrived is not read yet */
+	bool unread;                    /* the object has arrived, the number is not read yet */
 	UT_hash_handle hh;
 };
 
-/* One object, while a number in it is asked for. */
+/* An object with at least one number in use. */
 struct keyed_object {
 	struct keyvalues *owner;
 	char *shown; /* "ConfigMap shop/queue" */
@@ -40,21 +40,21 @@ struct keyed_object {
 	char *failing, *grant, *late; /* for messages */
 	enum keydata_kind kind;
 	struct informer informer;
-	bool arrived; /* since the watch was started, or that it is not there */
+	bool arrived; /* since the watch was started; also if the object does not exist */
 	bool down;    /* counted in keyvalues.down */
 	struct key_number *numbers;
 	struct numbered_key *wanted;
-	struct strmap texts, unreadable; /* until they are read */
-	struct key_number *unread;       /* in the order in which they are read */
+	struct strmap texts, unreadable; /* until all numbers are read */
+	struct key_number *unread;       /* in reading order */
 	struct loop_timer read;
-	struct loop_task restart; /* at the end of the turn: lists it for those that came too late */
+	struct loop_task restart; /* at the end of the turn: lists the object again for new numbers */
 	UT_hash_handle hh;
 };
 
 struct keyvalues {
 	struct kube *kube;
 	struct keyed_object *objects;
-	size_t down; /* watches that fail, and not because they are denied */
+	size_t down; /* failing watches, without denied ones */
 };
 
 static struct loop *loop_of(const struct keyed_object *o)
@@ -104,7 +104,7 @@ static void on_read(void *arg)
 		int failed = read_number(n, &value, &err);
 
 		set_read(n);
-		keptanswer_set(&n->answer, value, failed ? &err : NULL);
+		liveanswer_set(&n->answer, value, failed ? &err : NULL);
 	}
 	if (o->unread)
 		loop_timer_set(&o->read, 0);
@@ -112,7 +112,7 @@ static void on_read(void *arg)
 		forget_texts(o);
 }
 
-/* There is nothing to read: the same error for all. */
+/* The object is missing or invalid: the same error for all numbers. */
 static void set_wrong(struct keyed_object *o, const struct err *err)
 {
 	struct key_number *n, *next;
@@ -122,11 +122,11 @@ static void set_wrong(struct keyed_object *o, const struct err *err)
 	forget_texts(o);
 	HASH_ITER (hh, o->numbers, n, next) {
 		set_read(n);
-		keptanswer_set(&n->answer, 0, err);
+		liveanswer_set(&n->answer, 0, err);
 	}
 }
 
-/* ---- Which keys are wanted ---- */
+/* ---- Keys in use ---- */
 
 static struct numbered_key *find_key(const struct keyed_object *o, const char *name)
 {
@@ -150,7 +150,7 @@ static struct numbered_key *key_ref(struct keyed_object *o, const char *name)
 	return k;
 }
 
-/* With the last number goes what was read of the key. */
+/* With the last number the key's text is wiped. */
 static void key_unref(struct keyed_object *o, struct numbered_key *k)
 {
 	if (--k->numbers > 0)
@@ -165,7 +165,7 @@ static bool is_wanted(void *arg, const char *key)
 	return find_key(arg, key) != NULL;
 }
 
-/* ---- What the watch brings ---- */
+/* ---- Updates from the watch ---- */
 
 static void on_object(void *arg, const json_t *json)
 {
@@ -180,7 +180,7 @@ static void on_object(void *arg, const json_t *json)
 		return;
 	}
 	o->arrived = true;
-	/* Those that still wait keep their place, so that none waits for ever. */
+	/* Numbers that are still unread keep their position, so that none starves. */
 	HASH_ITER (hh, o->numbers, n, next)
 		if (!n->unread) {
 			n->unread = true;
@@ -199,7 +199,7 @@ static void on_deleted(void *arg, const json_t *json)
 	set_wrong(o, &err);
 }
 
-/* One line for an unreachable server, however many watches it has; one for each missing right. */
+/* Logs one line for an unreachable server, whatever the number of watches, and one per denial. */
 static void log_trouble(struct keyed_object *o, const struct err *err)
 {
 	struct keyvalues *c = o->owner;
@@ -223,7 +223,7 @@ static void on_trouble(void *arg, const struct err *err)
 
 	log_trouble(o, err);
 	HASH_ITER (hh, o->numbers, n, next)
-		keptanswer_trouble(&n->answer, err);
+		liveanswer_trouble(&n->answer, err);
 }
 
 static void start(struct keyed_object *o)
@@ -310,7 +310,7 @@ static void number_free(struct key_number *n)
 	set_read(n);
 	key_unref(o, n->key);
 	HASH_DELETE(hh, o->numbers, n);
-	keptanswer_done(&n->answer);
+	liveanswer_done(&n->answer);
 	keynumber_done(&n->how);
 	free(n->id);
 	free(n);
@@ -323,7 +323,7 @@ static void on_idle(void *arg)
 	number_free(arg);
 }
 
-struct keptanswer *keyvalues_get(struct keyvalues *c, const struct keyvalues_of *of)
+struct liveanswer *keyvalues_get(struct keyvalues *c, const struct keyvalues_of *of)
 {
 	struct keyed_object *o = object_get(c, of);
 	MEM_AUTO char *id = mem_printf("%s %s %s %s", of->key, keynumber_formats[of->how.format],
@@ -338,13 +338,13 @@ struct keptanswer *keyvalues_get(struct keyvalues *c, const struct keyvalues_of 
 	n->id = mem_dup(id);
 	n->key = key_ref(o, of->key);
 	keynumber_copy(&n->how, &of->how);
-	keptanswer_init(&n->answer, loop_of(o), &o->informer, o->late, on_idle, n);
+	liveanswer_init(&n->answer, loop_of(o), &o->informer, o->late, on_idle, n);
 	HASH_ADD_KEYPTR(hh, o->numbers, n->id, strlen(n->id), n);
 	loop_task_queue(loop_of(o), &o->restart);
 	return &n->answer;
 }
 
-/* ---- In and out ---- */
+/* ---- Creation ---- */
 
 size_t keyvalues_watched(const struct keyvalues *c)
 {

@@ -16,7 +16,7 @@ static const char *const kinds[] = { [KEYDATA_SECRET] = "Secret", [KEYDATA_CONFI
 static const char *const metric_kinds[] = { [KEYDATA_SECRET] = "secret", [KEYDATA_CONFIG_MAP] = "configmap" };
 
 struct resource_key {
-	struct keyvalues_of of; /* how is made of format, type and location */
+	struct keyvalues_of of; /* of.how is made of format, type and location */
 	char *location;
 };
 
@@ -49,7 +49,7 @@ static void data_done(void *data)
 	keynumber_done(&q->of.how);
 }
 
-/* As the API server takes keys; others cannot be there. */
+/* The API server's rule for keys. */
 static bool is_key(const char *key)
 {
 	size_t len = strlen(key);
@@ -93,7 +93,7 @@ static int build(struct scaler_build *b, struct err *err)
 
 struct resource_key_ask {
 	struct scaler_ask base;
-	struct keptanswer_wait *wait;
+	struct liveanswer_wait *wait;
 };
 
 static void on_value(void *arg, double value, const struct err *err)
@@ -106,7 +106,7 @@ static void *ask(struct scaler_sources *sources, struct question *question, int6
 {
 	struct resource_key_ask *asked = scaler_ask_new(sizeof(*asked), question, fn, arg);
 
-	asked->wait = keptanswer_ask(keyvalues_get(sources->keys, question->data), deadline_ms, on_value, asked);
+	asked->wait = liveanswer_ask(keyvalues_get(sources->keys, question->data), deadline_ms, on_value, asked);
 	return asked;
 }
 
@@ -114,7 +114,7 @@ static void cancel(void *handle)
 {
 	struct resource_key_ask *asked = handle;
 
-	keptanswer_cancel(asked->wait);
+	liveanswer_cancel(asked->wait);
 	scaler_ask_free(asked);
 }
 
@@ -122,7 +122,7 @@ static void cancel(void *handle)
 
 static void *watch(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg)
 {
-	return keptanswer_watch(keyvalues_get(sources->keys, question->data), look, arg);
+	return liveanswer_watch(keyvalues_get(sources->keys, question->data), look, arg);
 }
 
 const struct scaler_type kubernetesresource_scaler_type = {
@@ -135,6 +135,6 @@ const struct scaler_type kubernetesresource_scaler_type = {
 	.ask = ask,
 	.cancel = cancel,
 	.watch = watch,
-	.unwatch = keptanswer_unwatch,
-	.watch_report = keptanswer_watch_report,
+	.unwatch = liveanswer_unwatch,
+	.watch_report = liveanswer_watch_report,
 };

@@ -4,9 +4,9 @@
 
 /*
  * Trigger type `kubernetes-resource` (doc/keda.md 8.18): a number in a key of a ConfigMap or Secret
- * of the object's namespace. The object is watched (scalers/cluster/keyvalues.h), so another number
- * triggers a poll. Secrets are read where the installation lets them be read (struct scaler_params,
- * secrets_denied).
+ * of the object's namespace. The object is watched (scalers/cluster/keyvalues.h), so a changed
+ * number triggers a poll. Secrets are read only if the installation allows it (struct
+ * scaler_params, secrets_denied).
  */
 
 #include "scalers/scaler.h"

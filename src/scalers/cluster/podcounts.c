@@ -18,8 +18,8 @@ struct counted_place {
 	char *key;
 	struct informer informer;
 	struct podtable table;
-	struct keptanswer pods, nodes; /* change only when a list is complete */
-	bool known;                    /* a list was complete once */
+	struct liveanswer pods, nodes; /* change only when a list is complete */
+	bool known;                    /* a first list was complete */
 	struct loop_task settle;       /* at the end of the turn: updates the counts */
 	UT_hash_handle hh;
 };
@@ -34,7 +34,7 @@ static struct loop *loop_of(const struct counted_place *p)
 	return kube_loop(p->owner->kube);
 }
 
-/* ---- What the watch brings ---- */
+/* ---- Updates from the watch ---- */
 
 static void on_settle(void *arg)
 {
@@ -42,8 +42,8 @@ static void on_settle(void *arg)
 
 	if (!p->known || p->informer.listing)
 		return;
-	keptanswer_set(&p->pods, (double)podtable_pods(&p->table), NULL);
-	keptanswer_set(&p->nodes, (double)podtable_nodes(&p->table), NULL);
+	liveanswer_set(&p->pods, (double)podtable_pods(&p->table), NULL);
+	liveanswer_set(&p->nodes, (double)podtable_nodes(&p->table), NULL);
 }
 
 static void settle(struct counted_place *p)
@@ -80,8 +80,8 @@ static void on_trouble(void *arg, const struct err *err)
 {
 	struct counted_place *p = arg;
 
-	keptanswer_trouble(&p->pods, err);
-	keptanswer_trouble(&p->nodes, err);
+	liveanswer_trouble(&p->pods, err);
+	liveanswer_trouble(&p->nodes, err);
 }
 
 /* ---- Places ---- */
@@ -91,8 +91,8 @@ static void place_free(struct counted_place *p)
 	HASH_DELETE(hh, p->owner->places, p);
 	informer_stop(&p->informer);
 	loop_task_cancel(loop_of(p), &p->settle);
-	keptanswer_done(&p->pods);
-	keptanswer_done(&p->nodes);
+	liveanswer_done(&p->pods);
+	liveanswer_done(&p->nodes);
 	podtable_done(&p->table);
 	free(p->key);
 	free(p);
@@ -102,7 +102,7 @@ static void on_idle(void *arg)
 {
 	struct counted_place *p = arg;
 
-	if (!keptanswer_is_used(&p->pods) && !keptanswer_is_used(&p->nodes))
+	if (!liveanswer_is_used(&p->pods) && !liveanswer_is_used(&p->nodes))
 		place_free(p);
 }
 
@@ -125,9 +125,9 @@ static void place_start(struct counted_place *p, const struct podcounts_of *of)
 	informer_start(&p->informer, p->owner->kube, &config, &events, p);
 }
 
-static void count_init(struct counted_place *p, struct keptanswer *count)
+static void count_init(struct counted_place *p, struct liveanswer *count)
 {
-	keptanswer_init(count, loop_of(p), &p->informer, "the list of pods did not come in time", on_idle, p);
+	liveanswer_init(count, loop_of(p), &p->informer, "the list of pods did not come in time", on_idle, p);
 }
 
 static struct counted_place *place_get(struct podcounts *c, const struct podcounts_of *of)
@@ -149,14 +149,14 @@ static struct counted_place *place_get(struct podcounts *c, const struct podcoun
 	return p;
 }
 
-struct keptanswer *podcounts_get(struct podcounts *c, const struct podcounts_of *of)
+struct liveanswer *podcounts_get(struct podcounts *c, const struct podcounts_of *of)
 {
 	struct counted_place *p = place_get(c, of);
 
 	return of->nodes ? &p->nodes : &p->pods;
 }
 
-/* ---- In and out ---- */
+/* ---- Creation ---- */
 
 size_t podcounts_watched(const struct podcounts *c)
 {

@@ -6,18 +6,18 @@
  * Counts the pods of one namespace that match a label selector and are neither Succeeded nor
  * Failed, and the nodes they run on. One watch per (namespace, selector), filtered by the API
  * server; of each pod only name and node are kept. A watch starts with the first question and stops
- * some minutes after the last user has gone.
+ * some minutes after the last use.
  *
- * A count is known when the list is complete (scalers/cluster/keptanswer). The previous count holds
- * while pods are listed again, so that old and new pods are never mixed. A failure is never counted
- * as 0.
+ * A count is known when the list is complete (scalers/cluster/liveanswer). While pods are listed
+ * again the previous count is used, so that old and new pods are never mixed. A failure is never
+ * counted as 0.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "kube/client.h"
-#include "scalers/cluster/keptanswer.h"
+#include "scalers/cluster/liveanswer.h"
 #include "scalers/sources.h"
 
 struct podcounts;
@@ -31,8 +31,8 @@ struct podcounts_of {
 	bool nodes;     /* count nodes instead of pods */
 };
 
-/* Borrowed: good while it is asked for or watched, at least to the end of the turn. */
-struct keptanswer *podcounts_get(struct podcounts *p, const struct podcounts_of *of);
+/* Borrowed: valid while it has requests or watchers, at least until the end of the turn. */
+struct liveanswer *podcounts_get(struct podcounts *p, const struct podcounts_of *of);
 
 size_t podcounts_watched(const struct podcounts *p); /* number of watches at the API server */
 

@@ -20,7 +20,7 @@ static const struct param_row rows[] = {
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
-/* As Go's strconv.ParseInt, with which KEDA reads it: "+80" and "080" are 80. */
+/* Parses like Go's strconv.ParseInt, which KEDA uses: "+80" and "080" are 80. */
 static int read_utilization(const char *text, struct scaler *out, struct err *err)
 {
 	const char *digits = text + (*text == '+' || *text == '-');
@@ -31,7 +31,7 @@ static int read_utilization(const char *text, struct scaler *out, struct err *er
 			"unable to set param \"value\" value \"%.80s\": must be a whole number", text);
 	percent = strtoll(text, NULL, 10);
 	if (percent < 1 || percent > INT32_MAX)
-		return err_set(err, ERR_INVALID, "parameter \"value\": %lld is no percentage from 1 to %d", percent,
+		return err_set(err, ERR_INVALID, "parameter \"value\": %lld is not a percentage from 1 to %d", percent,
 			INT32_MAX);
 	out->target_type = METRIC_UTILIZATION;
 	out->target = quantity_from_int(percent);

@@ -46,7 +46,7 @@ static int build(struct scaler_build *b, struct err *err)
 
 struct workload_ask {
 	struct scaler_ask base;
-	struct keptanswer_wait *wait;
+	struct liveanswer_wait *wait;
 };
 
 static void on_count(void *arg, double count, const struct err *failure)
@@ -66,7 +66,7 @@ static void *workload_ask(struct scaler_sources *sources, struct question *quest
 {
 	struct workload_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
 
-	ask->wait = keptanswer_ask(podcounts_get(sources->pods, question->data), deadline_ms, on_count, ask);
+	ask->wait = liveanswer_ask(podcounts_get(sources->pods, question->data), deadline_ms, on_count, ask);
 	return ask;
 }
 
@@ -74,7 +74,7 @@ static void workload_cancel(void *handle)
 {
 	struct workload_ask *ask = handle;
 
-	keptanswer_cancel(ask->wait);
+	liveanswer_cancel(ask->wait);
 	scaler_ask_free(ask);
 }
 
@@ -82,7 +82,7 @@ static void workload_cancel(void *handle)
 
 static void *workload_watch(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg)
 {
-	return keptanswer_watch(podcounts_get(sources->pods, question->data), look, arg);
+	return liveanswer_watch(podcounts_get(sources->pods, question->data), look, arg);
 }
 
 const struct scaler_type workload_scaler_type = {
@@ -95,6 +95,6 @@ const struct scaler_type workload_scaler_type = {
 	.ask = workload_ask,
 	.cancel = workload_cancel,
 	.watch = workload_watch,
-	.unwatch = keptanswer_unwatch,
-	.watch_report = keptanswer_watch_report,
+	.unwatch = liveanswer_unwatch,
+	.watch_report = liveanswer_watch_report,
 };

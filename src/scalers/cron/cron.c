@@ -13,8 +13,8 @@
 #include "scalers/sources.h"
 
 /*
- * Timers use the monotonic clock, windows the wall clock, which can be set: they are compared at
- * this interval.
+ * Timers use the monotonic clock, windows the wall clock, which may be changed: the timer is
+ * adjusted at this interval.
  */
 #define COMPARE_MS 60000
 
@@ -41,7 +41,7 @@ static int read_boundary(const char *name, const char *text, const char *timezon
 	if (cronexpr_parse(text, e, err))
 		return err_wrap(err, "parameter \"%s\"", name);
 	if (!cronexpr_can_fire(e))
-		return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%s\": there is no such day in any year",
+		return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%s\": this date does not exist in any year",
 			name, text);
 	*zone = zonefile_get(*e->zone ? e->zone : timezone, err);
 	return *zone ? 0 : err_wrap(err, "parameter \"%s\"", *e->zone ? name : "timezone");
@@ -54,9 +54,9 @@ static int read_window(struct cron *q, struct err *err)
 
 	if (q->desired <= 0)
 		return err_set(err, ERR_INVALID,
-			"parameter \"desiredReplicas\" value \"%lld\" must be greater than 0: a cron trigger asks for "
-			"replicas within its window and for none outside it, so to have none at some time, give as the "
-			"window the time in which there are to be some",
+			"parameter \"desiredReplicas\" value \"%lld\" must be greater than 0: outside its window a "
+			"cron "
+			"trigger asks for no replicas, so choose as the window the time in which replicas are needed",
 			(long long)q->desired);
 	zone = zonefile_get(q->timezone, err); /* it must be valid even if both expressions name their own */
 	zonefile_put(zone);
@@ -73,7 +73,7 @@ static int read_window(struct cron *q, struct err *err)
 	return 0;
 }
 
-/* "0 6 * * 1,2" is "06xx1Cm2" in the metric's name. */
+/* "0 6 * * 1,2" becomes "06xx1Cm2" in the metric's name. */
 static void put_schedule(struct buf *out, const char *text)
 {
 	for (; *text; text++) {

@@ -4,9 +4,9 @@
 
 /*
  * Trigger type `cron` (doc/keda.md 8.16): a fixed number of replicas within a time window
- * (scalers/cron/cronwindow.h). It reads only the clock, and triggers a poll when a window opens or
- * closes. Unlike KEDA it checks time zone and expressions when it is built, and refuses windows
- * that never open or never close.
+ * (scalers/cron/cronwindow.h). It needs only the clock, and triggers a poll when a window opens or
+ * closes. Unlike KEDA it checks time zone and expressions at build time, and refuses windows that
+ * never open or never close.
  */
 
 #include "scalers/scaler.h"

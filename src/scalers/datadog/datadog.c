@@ -18,15 +18,15 @@
 #include "scalers/login/httpauth.h"
 #include "scalers/params.h"
 
-/* A day of points of a few hundred series. */
+/* Enough for a day of points of a few hundred series. */
 #define ANSWER_MAX ((size_t)4 << 20)
-/* In seconds: some 14 months, for which Datadog keeps points. */
+/* In seconds: about 15 months, Datadog's retention. */
 #define REACH_MAX 40000000
 
 struct datadog {
-	struct httplogin login; /* url: but for its query; the Cluster Agent's is whole */
+	struct httplogin login; /* url: without query string; of the Cluster Agent complete */
 	bool by_agent;
-	char *query;         /* NULL: of the Cluster Agent */
+	char *query;         /* NULL for the Cluster Agent */
 	unsigned aggregator; /* enum datadogreply_aggregator */
 	int64_t age, offset, places_back;
 	char *metric, *metric_namespace; /* of the Cluster Agent */
@@ -104,7 +104,7 @@ static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 
 /* ---- Building ---- */
 
-/* KEDA looks at it and makes nothing of it. */
+/* KEDA checks `type` without using it. */
 static int check_type(const struct scaler_params *params, struct err *err)
 {
 	const char *type = strmap_get(params->metadata, TYPE);
@@ -119,7 +119,7 @@ static int check_type(const struct scaler_params *params, struct err *err)
 	return 0;
 }
 
-/* A scope in braces, on one line. */
+/* The query must have a scope in braces, on one line. */
 static int check_query(const char *query, struct err *err)
 {
 	for (const char *at = query; (at = strchr(at, '{')) != NULL; at++)
@@ -128,7 +128,7 @@ static int check_query(const char *query, struct err *err)
 	return err_set_about(err, "query", "error in query: malformed Datadog query: missing query scope");
 }
 
-/* A server's name with nothing behind it, as it stands in the middle of a URL. */
+/* The site becomes part of a URL: it must be a host name and nothing else. */
 static int check_site(const char *site, struct err *err)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:";
@@ -151,7 +151,7 @@ static int check_login(const struct datadog_login *f, struct err *err)
 	return f->token ? 0 : err_set_about(err, "token", "BearerToken is required");
 }
 
-/* Both are names of Kubernetes, and part of a URL as they are. */
+/* All four become part of a URL without escaping: they must be Kubernetes names. */
 static int check_metric(const struct datadog *q, const struct datadog_login *f, struct err *err)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789.-";
@@ -161,7 +161,7 @@ static int check_metric(const struct datadog *q, const struct datadog_login *f, 
 
 	for (size_t i = 0; i < MEM_COUNT(texts); i++)
 		if (texts[i] && strspn(texts[i], allowed) != strlen(texts[i]))
-			return err_set(err, ERR_INVALID, "parameter \"%s\" must be a name of Kubernetes", names[i]);
+			return err_set(err, ERR_INVALID, "parameter \"%s\" must be a Kubernetes name", names[i]);
 	return 0;
 }
 
@@ -177,7 +177,7 @@ static int read_rest(struct scaler_build *b, struct datadog *q, struct datadog_l
 		: 0;
 }
 
-/* The second key is sent in a header, too: as the password it is wiped, and looked for in words. */
+/* The app key is sent in a header, too: stored as the password, it is wiped and redacted. */
 static struct webaccess *make_access(const struct datadog *q, const struct datadog_login *f, struct err *err)
 {
 	struct webaccess_config config = { .ca_pem = f->ca };
@@ -225,7 +225,7 @@ static int log_in(struct datadog *q, const struct datadog_login *f, struct err *
 	return 0;
 }
 
-/* The Cluster Agent's has no place in it: it is what the agent itself calls it. NULL: not known. */
+/* For the Cluster Agent, its own name of the metric, without index. NULL: unknown. */
 static char *name_of(const struct datadog *q)
 {
 	if (!q->by_agent)
@@ -249,7 +249,7 @@ static int build(struct scaler_build *b, struct err *err)
 
 /* ---- Asking ---- */
 
-/* In the order of X_RATELIMIT below. */
+/* In the order of X_RATELIMIT. */
 enum { LIMIT, PERIOD, RESET };
 #define X_RATELIMIT "X-RateLimit-Limit X-RateLimit-Period X-RateLimit-Reset"
 
@@ -272,7 +272,7 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 	return 0;
 }
 
-/* A number of seconds, as a header says it; 0: none. */
+/* The header's number of seconds; 0: missing or invalid. */
 static int64_t seconds_of(const char *text)
 {
 	size_t digits = strspn(text, "0123456789");
@@ -285,7 +285,7 @@ static const char *or_unknown(const char *text)
 	return seconds_of(text) > 0 ? text : "?";
 }
 
-/* Whoever asks with these keys waits, as the limit is the organization's. */
+/* The limit applies to the organization, so all requests with these keys pause. */
 static void limited(const struct httpsource *ask, const struct webresponse *answer, struct err *err)
 {
 	int64_t reset_s = seconds_of(answer->wanted[RESET]);
@@ -299,7 +299,7 @@ static void limited(const struct httpsource *ask, const struct webresponse *answ
 		or_unknown(answer->wanted[RESET]));
 }
 
-/* The value of a question without a point; false: it has none. */
+/* Answers with metricUnavailableValue; false: it is not set. */
 static bool filled(const struct datadog *q, struct answer *out)
 {
 	if (isnan(q->fill))

@@ -3,9 +3,9 @@
 #define SCALERS_DATADOG_DATADOG_H
 
 /*
- * The trigger type datadog: the newest points of a query of Datadog, or a DatadogMetric of its
- * Cluster Agent (doc/keda.md 8.8). Over scalers/http/httpsource; what is answered means
- * scalers/datadog/datadogreply.
+ * Trigger type `datadog`: the newest points of a Datadog query, or a DatadogMetric of the Cluster
+ * Agent (doc/keda.md 8.8). Uses scalers/http/httpsource; scalers/datadog/datadogreply reads the
+ * answers.
  */
 
 #include "scalers/scaler.h"

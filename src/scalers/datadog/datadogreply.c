@@ -14,7 +14,7 @@ static enum datadogreply none(struct err *err)
 	return DATADOGREPLY_NONE;
 }
 
-/* [time, value or null]; false: it is no point. */
+/* [time, value or null]; false: malformed. */
 static bool point(const json_t *points, size_t at, const json_t **value)
 {
 	const json_t *one = json_array_get(points, at);
@@ -48,7 +48,7 @@ static enum datadogreply last_of(const json_t *points, int64_t places_back, doub
 	return DATADOGREPLY_VALUE;
 }
 
-/* A query that is wrong is told with status 200, too. */
+/* Errors in a query are reported with status 200, too. */
 static int check_status(const json_t *answer, struct err *err)
 {
 	char words[DATADOGREPLY_WORDS];

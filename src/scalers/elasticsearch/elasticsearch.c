@@ -14,20 +14,20 @@
 #include "scalers/values/jsonpath.h"
 
 #define ADDRESSES_MAX  32
-#define LEFT_LEAST_MS  20 /* for one address */
+#define LEFT_LEAST_MS  20 /* the least time for one address */
 #define LOCATION_SHOWN 120
 
-/* The login's url is the first of the addresses. */
+/* login.url is the first address. */
 struct search {
 	struct httplogin login;
 	char *index, *template, *query, *parameters, *location;
 	bool null_is_zero;
-	char *addresses[ADDRESSES_MAX]; /* without a slash at the end */
+	char *addresses[ADDRESSES_MAX]; /* without trailing slashes */
 	size_t count;
-	size_t first;               /* of them: it answered last */
-	char *path, *template_body; /* of a query NULL */
+	size_t first;               /* index of the address that answered last */
+	char *path, *template_body; /* template_body is NULL for a query */
 	struct jsonpath *json;      /* location, compiled */
-	const char *proof;          /* constant: what to look at when nobody is let in */
+	const char *credentials;    /* constant: parameters to check when the login fails */
 };
 
 #define AT(field) offsetof(struct search, field)
@@ -88,7 +88,7 @@ static void data_done(void *data)
 	jsonpath_free(q->json);
 }
 
-/* ---- Whom to ask, and as whom ---- */
+/* ---- Addresses and login ---- */
 
 static int add_address(struct search *q, const char *text, struct err *err)
 {
@@ -97,7 +97,8 @@ static int add_address(struct search *q, const char *text, struct err *err)
 					   : httpurl_split_user(text, &clean, &user, &password, err);
 
 	if (rc == 0 && user)
-		rc = err_set(err, ERR_INVALID, "must be without user and password, which are parameters of their own");
+		rc = err_set(err, ERR_INVALID,
+			"must not contain user and password: use the parameters username and password");
 	else if (rc == 0 && strchr(clean, '?'))
 		rc = err_set(err, ERR_INVALID, "must not have a query (?...): the path of a search is added");
 	free(user);
@@ -120,9 +121,9 @@ static int add_addresses(struct search *q, const struct param_list *list, struct
 	return 0;
 }
 
-static int log_in(struct search *q, const struct webaccess_config *config, const char *proof, struct err *err)
+static int log_in(struct search *q, const struct webaccess_config *config, const char *credentials, struct err *err)
 {
-	q->proof = proof;
+	q->credentials = credentials;
 	q->login.access = webaccess_new(config, err);
 	return q->login.access ? 0 : -1;
 }
@@ -195,14 +196,14 @@ static int reach_opensearch(struct search *q, const struct search_login *f, stru
 				 : log_in_with_password(q, f, err);
 }
 
-/* ---- What to ask ---- */
+/* ---- The search ---- */
 
-/* How the two types differ. */
+/* The differences between the two types. */
 struct search_kind {
 	const struct param_table *login_table;
 	int (*reach)(struct search *q, const struct search_login *f, struct err *err);
-	bool empty_parameters; /* of a template are taken */
-	bool strict_query;     /* must be JSON; Elasticsearch takes comments in it, too */
+	bool empty_parameters; /* a template's parameters may be empty */
+	bool strict_query;     /* query must be strict JSON; Elasticsearch allows comments */
 };
 
 static int check_query(const struct search_kind *kind, const struct search *q, struct err *err)
@@ -222,7 +223,7 @@ static int check_query(const struct search_kind *kind, const struct search *q, s
 	return query ? 0 : err_set(err, ERR_INVALID, "parameter \"query\": invalid query JSON");
 }
 
-/* Known fields alone are looked at: others may come from an authentication that was not read. */
+/* Skips unknown fields, which come from an authentication that was not read. */
 static int compile_known(const struct search_kind *kind, struct search *q, const struct search_login *f,
 	struct err *err)
 {
@@ -291,7 +292,7 @@ static int build_opensearch(struct scaler_build *b, struct err *err)
 
 /* ---- Asking ---- */
 
-/* The note is a size_t: how many addresses have failed. */
+/* The note is a size_t: the number of addresses that have failed. */
 static const char *address_of(const struct httpsource *ask)
 {
 	const struct search *q = ask->base.question->data;
@@ -300,7 +301,7 @@ static const char *address_of(const struct httpsource *ask)
 	return q->addresses[(q->first + *failed) % q->count];
 }
 
-/* What is left of the time is shared out among the addresses that are left. */
+/* Each remaining address gets an equal share of the remaining time. */
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct search *q = ask->base.question->data;
@@ -345,7 +346,7 @@ static int judge_status(const struct httpsource *ask, const struct webresponse *
 	if (httpsource_expect(answer, 200, 299, err) == 0)
 		return 0;
 	if (answer->status == 401)
-		err_set(err, ERR_DENIED, "%s authentication failed (HTTP 401): check %s", name, q->proof);
+		err_set(err, ERR_DENIED, "%s authentication failed (HTTP 401): check %s", name, q->credentials);
 	else if (answer->status == 403)
 		err_set(err, ERR_DENIED, "%s authorization failed (HTTP 403): user has insufficient permissions", name);
 	else if (*searchreply_words(answer->body, answer->len, words))

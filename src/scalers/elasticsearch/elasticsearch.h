@@ -4,12 +4,12 @@
 
 /*
  * Trigger types `elasticsearch` and `opensearch` (doc/keda.md 8.9): a number in the answer to a
- * search, which the trigger has as a text or as the name of a search template. Both are asked the
- * same, and differ in how one logs in. What is sent is scalers/elasticsearch/searchrequest, what
- * comes back searchreply.
+ * search, which is given as a query or as the name of a search template. The types send the same
+ * requests and differ in the login. scalers/elasticsearch/searchrequest makes the request,
+ * searchreply reads the answer.
  *
- * Of several addresses the one that answered last is asked; one that does not answer, or is only a
- * proxy whose server is away, hands over to the next.
+ * Requests go to the address that answered last. If it does not answer, or is a proxy that reports
+ * its server as down (502, 503, 504), the next one is tried.
  */
 
 #include "scalers/scaler.h"

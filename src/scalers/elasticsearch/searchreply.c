@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "scalers/values/metricvalue.h"
 
-/* ---- What went wrong ---- */
+/* ---- Error messages ---- */
 
 static void copy_words(const char *type, const char *reason, char out[SEARCHREPLY_WORDS])
 {
@@ -18,7 +18,7 @@ static void copy_words(const char *type, const char *reason, char out[SEARCHREPL
 			*c = ' ';
 }
 
-/* Of {"type", "reason"}; the cause at the bottom says more than "all shards failed". */
+/* From {"type", "reason"}; prefers the root cause, as the outer one may be "all shards failed". */
 static void take_words(const json_t *error, char out[SEARCHREPLY_WORDS])
 {
 	const json_t *cause = json_array_get(json_object_get(error, "root_cause"), 0);
@@ -42,9 +42,9 @@ char *searchreply_words(const char *body, size_t len, char out[SEARCHREPLY_WORDS
 	return out;
 }
 
-/* ---- Whether the search was whole ---- */
+/* ---- Completeness ---- */
 
-/* A count; NaN: there is none. */
+/* A count; NaN: missing. */
 static double count_of(const json_t *object, const char *name)
 {
 	const json_t *count = json_object_get(object, name);
@@ -52,7 +52,7 @@ static double count_of(const json_t *object, const char *name)
 	return json_is_number(count) ? json_number_value(count) : NAN;
 }
 
-/* Shards that nobody has are not among the failed ones: only the sum tells. */
+/* Unassigned shards do not count as failed, so successful and total are compared, too. */
 static int check_shards(const json_t *tree, struct err *err)
 {
 	const json_t *shards = json_object_get(tree, "_shards");
@@ -61,16 +61,16 @@ static int check_shards(const json_t *tree, struct err *err)
 
 	if (isnan(total) || isnan(good))
 		return err_set(err, ERR_INVALID,
-			"the answer is not that of a search: it has no \"_shards\" with \"total\" and \"successful\"");
+			"the answer is not a search result: it has no \"_shards\" with \"total\" and \"successful\"");
 	if (good >= total && !(count_of(shards, "failed") > 0))
 		return 0;
 	take_words(json_object_get(json_array_get(json_object_get(shards, "failures"), 0), "reason"), words);
 	return err_set(err, ERR_TEMPORARY,
-		"only %.0f of %.0f shards answered, and the value would be of a part of the documents%s%s", good, total,
-		*words ? ": " : "", words);
+		"only %.0f of %.0f shards answered, so the value would cover only part of the documents%s%s", good,
+		total, *words ? ": " : "", words);
 }
 
-/* Of a search over several clusters; one that is not needed (skip_unavailable) may be missing. */
+/* For cross-cluster searches, which leave out clusters with skip_unavailable without an error. */
 static int check_clusters(const json_t *tree, struct err *err)
 {
 	static const char *const missing[] = { "skipped", "failed", "partial" };
@@ -79,9 +79,8 @@ static int check_clusters(const json_t *tree, struct err *err)
 	for (size_t i = 0; i < sizeof(missing) / sizeof(missing[0]); i++)
 		if (count_of(clusters, missing[i]) > 0)
 			return err_set(err, ERR_TEMPORARY,
-				"%.0f of %.0f clusters did not answer (\"%s\"), and the value would be of a part of "
-				"the "
-				"documents",
+				"%.0f of %.0f clusters did not answer (\"%s\"), so the value would cover only part "
+				"of the documents",
 				count_of(clusters, missing[i]), count_of(clusters, "total"), missing[i]);
 	return 0;
 }
@@ -92,8 +91,7 @@ static int check_whole(const json_t *tree, struct err *err)
 		return -1;
 	if (json_is_true(json_object_get(tree, "timed_out")))
 		return err_set(err, ERR_TEMPORARY,
-			"the search ran out of time (\"timed_out\"), and the value would be of a part of the "
-			"documents");
+			"the search timed out (\"timed_out\"), so the value would cover only part of the documents");
 	return 0;
 }
 
@@ -104,7 +102,7 @@ static int no_number(const char *got, struct err *err)
 	return err_set(err, ERR_INVALID, "valueLocation must point to value of type number but got: '%s'", got);
 }
 
-/* NaN where there is nothing, or null. */
+/* NaN: missing or null. */
 static int read_number(const json_t *value, double *out, struct err *err)
 {
 	*out = NAN;

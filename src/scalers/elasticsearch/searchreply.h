@@ -3,9 +3,9 @@
 #define SCALERS_ELASTICSEARCH_SEARCHREPLY_H
 
 /*
- * What Elasticsearch and OpenSearch answer to a search (doc/keda.md 8.9): a number of it, or what
- * went wrong. Both say with status 200 that only some shards answered, or that time ran out; the
- * number is then of a part of the documents, mostly too small, and so it is an error here. Pure.
+ * Reads answers of Elasticsearch and OpenSearch to a search (doc/keda.md 8.9): the number, or the
+ * error. Both answer with status 200 even if shards failed or the search timed out; the number then
+ * covers only part of the documents and is usually too small, so this is an error here. Pure.
  */
 
 #include <stdbool.h>
@@ -14,18 +14,18 @@
 #include "base/err.h"
 #include "scalers/values/jsonpath.h"
 
-/* How an answer is read. Borrowed. */
+/* Borrowed. */
 struct searchreply_rule {
 	const struct jsonpath *path;
-	bool null_is_zero; /* ignoreNullValues, for searches that were whole */
+	bool null_is_zero; /* ignoreNullValues; applies to complete searches only */
 };
 
-/* The body of an answer with status 200. ERR_TEMPORARY: of a part; ERR_INVALID: anything else. */
+/* body: with status 200. ERR_TEMPORARY: the search is incomplete; ERR_INVALID: anything else. */
 int searchreply_read(const struct searchreply_rule *rule, const char *body, size_t len, double *out, struct err *err);
 
 /*
- * The server's own words in the body of any other answer: "index_not_found_exception: no such index
- * [jobs]", without control characters. "": there are none. Returns out.
+ * The server's error message from the body of any other answer: "index_not_found_exception: no such
+ * index [jobs]", without control characters. "": there is none. Returns out.
  */
 #define SEARCHREPLY_WORDS 240
 char *searchreply_words(const char *body, size_t len, char out[SEARCHREPLY_WORDS]);

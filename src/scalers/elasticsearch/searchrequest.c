@@ -12,12 +12,12 @@
 #include "base/mem.h"
 #include "scalers/params.h"
 
-/* Servers take lines of 4 KiB, unless they are told otherwise. */
+/* Servers accept request lines of 4 KiB by default. */
 #define PATH_MAX_BYTES ((size_t)16 << 10)
 
 /* ---- The path ---- */
 
-/* Whether each % begins an escape, as people wrote it for KEDA, which sends the text as it is. */
+/* Whether each % begins an escape: users escape for KEDA, which sends the text unchanged. */
 static bool is_escaped(const char *text)
 {
 	for (; (text = strchr(text, '%')) != NULL; text++)
@@ -53,9 +53,10 @@ int searchrequest_path(const char *indexes, bool is_template, char **out, struct
 	names = path.len;
 	buf_puts(&path, is_template ? "/_search/template" : "/_search");
 	if (!good)
-		err_set(err, ERR_INVALID, "parameter \"index\" has a piece of dots alone, which is no index");
+		err_set(err, ERR_INVALID, "parameter \"index\" must not name . or .. as an index");
 	else if (names == 1)
-		err_set(err, ERR_INVALID, "parameter \"index\" must name an index, or several separated by semicolons");
+		err_set(err, ERR_INVALID,
+			"parameter \"index\" must name at least one index; separate several by semicolons");
 	else if (buf_failed(&path))
 		err_set(err, ERR_INVALID, "parameter \"index\" is too long: the path may have %zu bytes",
 			PATH_MAX_BYTES);
@@ -114,9 +115,9 @@ int searchrequest_template(const char *name, const char *parameters, bool values
 	return rc;
 }
 
-/* ---- Where a deployment of Elastic Cloud is ---- */
+/* ---- The address of an Elastic Cloud deployment ---- */
 
-/* The text of base64; NULL: it is none. */
+/* Decodes base64 to a text; NULL: it is invalid. */
 static char *decode(const char *text)
 {
 	size_t len = 0;
@@ -137,8 +138,8 @@ int searchrequest_cloud(const char *cloud_id, char **out, struct err *err)
 
 	if (id == 0)
 		return err_set(err, ERR_INVALID,
-			"parameter \"cloudID\" must be name:base64, as Elastic Cloud shows it: the encoded part is no "
-			"host$id");
+			"parameter \"cloudID\" must be name:base64, as Elastic Cloud shows it: the encoded part must "
+			"be host$id");
 	*out = mem_printf("https://%.*s.%.*s", (int)id, place + host + 1, (int)host, place);
 	return 0;
 }

@@ -49,12 +49,12 @@ static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 
 static void data_done(void *data)
 {
-	etcdplace_unref(((struct etcdquestion *)data)->place);
+	etcdcluster_unref(((struct etcdquestion *)data)->cluster);
 }
 
 /* ---- Building ---- */
 
-/* Over several values, in KEDA's words. */
+/* Checks over several values, in KEDA's words. */
 static int check(const struct etcd_login *f, struct err *err)
 {
 	if (f->tls == ENABLE && !f->cert && f->client_key)
@@ -81,31 +81,31 @@ static int check_known(const struct etcdquestion *q, struct err *err)
 	return 0;
 }
 
-static struct etcdplace *make_place(const struct scaler_params *params, const struct etcd_login *f, struct err *err)
+static struct etcdcluster *make_cluster(const struct scaler_params *params, const struct etcd_login *f, struct err *err)
 {
 	const struct tls_client_config tls = { .ca_pem = f->ca,
 		.cert_pem = f->cert,
 		.key_pem = f->client_key,
 		.key_password = f->key_password };
-	const struct etcdplace_config config = { .namespace_ = params->namespace_,
+	const struct etcdcluster_config config = { .namespace_ = params->namespace_,
 		.members = f->endpoints.items,
 		.count = f->endpoints.count,
 		.tls = f->tls == ENABLE ? &tls : NULL,
 		.username = f->username,
 		.password = f->password };
 
-	return etcdplace_new(&config, err);
+	return etcdcluster_new(&config, err);
 }
 
 static int connect_to(struct scaler_build *b, const struct etcd_login *f, struct err *err)
 {
 	struct etcdquestion *q = b->data;
 
-	q->place = make_place(b->params, f, err);
-	if (!q->place)
+	q->cluster = make_cluster(b->params, f, err);
+	if (!q->cluster)
 		return -1;
-	b->source = mem_printf("etcd %s", q->place->name);
-	params_add_key(b, q->place->key);
+	b->source = mem_printf("etcd %s", q->cluster->name);
+	params_add_key(b, q->cluster->key);
 	return 0;
 }
 
@@ -129,11 +129,11 @@ struct etcd_ask {
 	struct scaler_ask base;
 	struct scaler_sources *sources;
 	int64_t deadline_ms;
-	struct etcdsession_entry *entry; /* one of these two */
+	struct etcdsession_entry *entry; /* either this or call */
 	struct grpc_call *call;
 	struct etcdsession_pass pass; /* of the call; without its metadata */
 	size_t failed;                /* members that did not answer */
-	bool again;                   /* with a new token */
+	bool again;                   /* has been retried with a new token */
 };
 
 static const struct etcdquestion *question_of(const struct etcd_ask *a)
@@ -157,11 +157,11 @@ static void put_range(void *arg, struct buf *message)
 
 static void enter(struct etcd_ask *a);
 
-/* Whether another try makes sense, and there is time for it. */
+/* Whether a retry makes sense and there is time for it. */
 static bool tries_again(struct etcd_ask *a, struct err *err)
 {
-	enum etcdsession_advice advice = etcdsession_complain(a->sources->etcd, question_of(a)->place, &a->pass, err);
-	bool more = advice == ETCDSESSION_MEMBER ? a->failed + 1 < question_of(a)->place->count
+	enum etcdsession_advice advice = etcdsession_complain(a->sources->etcd, question_of(a)->cluster, &a->pass, err);
+	bool more = advice == ETCDSESSION_MEMBER ? a->failed + 1 < question_of(a)->cluster->count
 						 : advice == ETCDSESSION_TOKEN && !a->again;
 
 	a->failed += advice == ETCDSESSION_MEMBER;
@@ -186,11 +186,11 @@ static void on_range(void *arg, const void *bytes, size_t len, const struct err 
 	}
 }
 
-/* What is left of the time is shared out among the members that are left. */
+/* Each remaining member gets an equal share of the remaining time. */
 static void on_pass(void *arg, const struct etcdsession_pass *pass, const struct err *failure)
 {
 	struct etcd_ask *a = arg;
-	const struct etcdplace *place = question_of(a)->place;
+	const struct etcdcluster *cluster = question_of(a)->cluster;
 	int64_t now_ms = loop_now_ms(a->sources->loop);
 	struct grpc_request request = { .method = "/etcdserverpb.KV/Range",
 		.namespace_ = a->base.question->namespace_,
@@ -206,13 +206,13 @@ static void on_pass(void *arg, const struct etcdsession_pass *pass, const struct
 	a->pass = *pass;
 	a->pass.metadata = NULL;
 	request.metadata = pass->metadata;
-	request.deadline_ms = now_ms + (a->deadline_ms - now_ms) / (int64_t)(place->count - a->failed);
-	a->call = grpc_unary(a->sources->grpc, place->members[pass->member], &request);
+	request.deadline_ms = now_ms + (a->deadline_ms - now_ms) / (int64_t)(cluster->count - a->failed);
+	a->call = grpc_unary(a->sources->grpc, cluster->members[pass->member], &request);
 }
 
 static void enter(struct etcd_ask *a)
 {
-	a->entry = etcdsession_enter(a->sources->etcd, question_of(a)->place, a->base.question->namespace_,
+	a->entry = etcdsession_enter(a->sources->etcd, question_of(a)->cluster, a->base.question->namespace_,
 		a->deadline_ms, on_pass, a);
 }
 

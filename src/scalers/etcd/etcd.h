@@ -3,9 +3,9 @@
 #define SCALERS_ETCD_ETCD_H
 
 /*
- * Trigger type `etcd` (doc/keda.md 8.5): the number that is the value of one key of an etcd, and a
- * watch of that key as push (scalers/etcd/etcdwatch). Of several members the one that answered last
- * is asked; one that does not answer hands over to the next.
+ * Trigger type `etcd` (doc/keda.md 8.5): reads a number from an etcd key, and watches the key as
+ * push (scalers/etcd/etcdwatch). Queries go to the member that answered last; if it does not
+ * answer, the next one is tried.
  */
 
 #include "scalers/scaler.h"

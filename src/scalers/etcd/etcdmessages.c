@@ -13,7 +13,7 @@
 #define KEY_SHOWN    120
 #define REASON_SHOWN 160
 
-/* ---- What we send ---- */
+/* ---- Requests ---- */
 
 /* protobuf-c's structs have non-const pointers, but packing only reads. */
 static char *lent(const char *text)
@@ -58,7 +58,7 @@ void etcdmessages_put_watch(struct buf *out, const char *key)
 	grpcmessage_put(out, &request.base);
 }
 
-/* ---- What we read ---- */
+/* ---- Answers ---- */
 
 static int read_number(const Etcd__RangeResponse *answer, const char *key, double *out, struct err *err)
 {
@@ -67,12 +67,11 @@ static int read_number(const Etcd__RangeResponse *answer, const char *key, doubl
 	if (answer->n_kvs == 0)
 		return err_set(err, ERR_MISSING, "watchKey %.*s doesn't exist", KEY_SHOWN, key);
 	if (answer->n_kvs > 1)
-		return err_set(err, ERR_INVALID, "the answer has %zu keys, where one was asked for", answer->n_kvs);
+		return err_set(err, ERR_INVALID, "the answer has %zu keys instead of one", answer->n_kvs);
 	value = &answer->kvs[0]->value;
 	if (!metricvalue_float_of_text(value->data ? (const char *)value->data : "", value->len, out))
 		return err_set(err, ERR_INVALID,
-			"the value of watchKey %.*s is no number such as 5 or 1.5, without anything beside it: it has "
-			"%zu bytes",
+			"the value of watchKey %.*s (%zu bytes) must be a number such as 5 or 1.5 and nothing else",
 			KEY_SHOWN, key, value->len);
 	return 0;
 }
@@ -104,7 +103,7 @@ int etcdmessages_get_token(const void *bytes, size_t len, char **out, struct err
 		if (!isgraph((unsigned char)token[i]))
 			rc = -1;
 	if (rc || length == 0 || length > ETCDMESSAGES_TOKEN_MAX)
-		rc = err_set(err, ERR_INVALID, "the answer has no token that could be sent");
+		rc = err_set(err, ERR_INVALID, "the answer has no valid token");
 	else
 		*out = mem_dup(token);
 	mem_wipe(token, length);
@@ -112,7 +111,7 @@ int etcdmessages_get_token(const void *bytes, size_t len, char **out, struct err
 	return rc;
 }
 
-/* The reasons are etcd's; who may not read the key is told so in the watch. */
+/* The reasons are etcd's; one of them is a missing read permission. */
 static int canceled(const Etcd__WatchResponse *answer, struct err *err)
 {
 	MEM_AUTO char *reason = mem_dupn(answer->cancel_reason, strnlen(answer->cancel_reason, REASON_SHOWN));

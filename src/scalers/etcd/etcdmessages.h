@@ -3,8 +3,8 @@
 #define SCALERS_ETCD_ETCDMESSAGES_H
 
 /*
- * The messages to and from etcd (etcd.proto; doc/keda.md 8.5): a key's value, a login, a watch.
- * What is read may come from anybody. Pure; for scalers/etcd.
+ * Encodes requests to etcd and decodes its answers (etcd.proto; doc/keda.md 8.5): range, login and
+ * watch. Answers are untrusted. Pure; for scalers/etcd.
  */
 
 #include <stdbool.h>
@@ -20,22 +20,22 @@ void etcdmessages_put_login(struct buf *out, const char *username, const char *p
 void etcdmessages_put_watch(struct buf *out, const char *key);
 
 /*
- * The number that is the key's value. ERR_MISSING: there is no such key; ERR_INVALID: anything
- * else. The value is never shown.
+ * The key's value as a number. ERR_MISSING: there is no such key; ERR_INVALID: anything else.
+ * Errors never show the value.
  */
 int etcdmessages_get_number(const void *bytes, size_t len, const char *key, double *out, struct err *err);
 
-/* The token: characters of a header's value. The caller owns *out, and wipes it. */
+/* The token, checked to be valid in a header. The caller owns *out and wipes it. */
 int etcdmessages_get_token(const void *bytes, size_t len, char **out, struct err *err);
 
 enum etcdmessages_news {
-	ETCDMESSAGES_CREATED, /* the watch is there */
+	ETCDMESSAGES_CREATED, /* the watch was created */
 	ETCDMESSAGES_CHANGED, /* the key was written or deleted */
-	ETCDMESSAGES_ALIVE,   /* nothing has changed */
+	ETCDMESSAGES_ALIVE,   /* progress notification */
 };
 /*
- * A message of a watch. -1: it is none (ERR_INVALID), or the watch is over (ERR_TEMPORARY,
- * ERR_DENIED).
+ * Decodes a message of a watch. -1: it is malformed (ERR_INVALID), or the watch was canceled
+ * (ERR_TEMPORARY, ERR_DENIED).
  */
 int etcdmessages_get_news(const void *bytes, size_t len, enum etcdmessages_news *out, struct err *err);
 

@@ -5,8 +5,8 @@ void etcdquestion_name_error(const struct question *question, size_t member, str
 {
 	const struct etcdquestion *q = question->data;
 
-	if (q->place->count > 1)
-		err_wrap(err, "etcd %s", q->place->members[member]->base.name);
+	if (q->cluster->count > 1)
+		err_wrap(err, "etcd %s", q->cluster->members[member]->base.name);
 	else
 		err_wrap(err, "%s", question->source);
 }

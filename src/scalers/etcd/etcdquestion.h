@@ -2,20 +2,20 @@
 #ifndef SCALERS_ETCD_ETCDQUESTION_H
 #define SCALERS_ETCD_ETCDQUESTION_H
 
-/* The data of an etcd trigger's question: which key of which etcd. For scalers/etcd. */
+/* The data of an etcd trigger's question. For scalers/etcd. */
 
 #include <stdint.h>
 
-#include "scalers/etcd/etcdplace.h"
+#include "scalers/etcd/etcdcluster.h"
 #include "scalers/scaler.h"
 
 struct etcdquestion {
 	char *key;
-	int64_t progress_s;      /* how often a watch hears of etcd when nothing changes */
-	struct etcdplace *place; /* one reference */
+	int64_t progress_s;          /* etcd's interval of progress notifications */
+	struct etcdcluster *cluster; /* one reference */
 };
 
-/* "etcd 10.0.0.7:2379: " before the message: of several members the one that it is about. */
+/* Prepends "etcd 10.0.0.7:2379: ", with several members the address of this one. */
 void etcdquestion_name_error(const struct question *question, size_t member, struct err *err);
 
 #endif

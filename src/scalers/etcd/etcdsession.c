@@ -23,16 +23,16 @@ struct etcdsession_entry {
 
 struct etcdsession {
 	struct etcdsession_pool *pool;
-	struct etcdplace *place; /* one reference */
+	struct etcdcluster *cluster; /* one reference */
 	size_t member;
 	char *token;            /* owned: "token: ..."; NULL: none */
-	unsigned login;         /* how many there were */
-	bool open;              /* etcd knows no users */
-	struct grpc_call *call; /* a login; NULL: none is under way */
-	size_t tried;           /* members in this login */
-	int64_t deadline_ms;    /* of it */
+	unsigned login;         /* number of successful logins */
+	bool open;              /* etcd has authentication disabled */
+	struct grpc_call *call; /* the login in progress; NULL */
+	size_t tried;           /* members tried in this login */
+	int64_t deadline_ms;    /* of the login */
 	struct etcdsession_entry *entries;
-	struct loop_task settle; /* tells the entries */
+	struct loop_task settle; /* answers the entries */
 	struct err *err;         /* of the last login; owned; NULL */
 	int64_t used_ms;
 	UT_hash_handle hh;
@@ -52,7 +52,7 @@ static int64_t now_of(const struct etcdsession *s)
 
 static bool needs_login(const struct etcdsession *s)
 {
-	return s->place->username && !s->token && !s->open;
+	return s->cluster->username && !s->token && !s->open;
 }
 
 static void drop_token(struct etcdsession *s)
@@ -69,7 +69,7 @@ static void session_free(struct etcdsession *s)
 	HASH_DEL(s->pool->sessions, s);
 	drop_token(s);
 	err_keep(&s->err, NULL);
-	etcdplace_unref(s->place);
+	etcdcluster_unref(s->cluster);
 	free(s);
 }
 
@@ -87,7 +87,7 @@ static void on_sweep(void *arg)
 
 static void name_error(const struct etcdsession *s, struct err *err)
 {
-	err_wrap(err, "etcd %s", s->place->members[s->member]->base.name);
+	err_wrap(err, "etcd %s", s->cluster->members[s->member]->base.name);
 }
 
 /* ---- Entries ---- */
@@ -130,7 +130,7 @@ static void on_late(void *arg)
 
 static void start_login(struct etcdsession *s);
 
-/* One at a time: its callback may do anything. */
+/* Answers one entry per run, as its callback may change the list. */
 static void on_settle(void *arg)
 {
 	struct etcdsession *s = arg;
@@ -148,7 +148,7 @@ static void on_settle(void *arg)
 		struct err err = *s->err;
 
 		if (!e->next)
-			err_keep(&s->err, NULL); /* who comes from now on tries again */
+			err_keep(&s->err, NULL); /* later entries start a new login */
 		tell(e, &err);
 	} else {
 		tell(e, NULL);
@@ -161,7 +161,7 @@ static void put_login(void *arg, struct buf *message)
 {
 	const struct etcdsession *s = arg;
 
-	etcdmessages_put_login(message, s->place->username, s->place->password);
+	etcdmessages_put_login(message, s->cluster->username, s->cluster->password);
 }
 
 static void on_login(void *arg, const void *bytes, size_t len, const struct err *failure)
@@ -173,13 +173,13 @@ static void on_login(void *arg, const void *bytes, size_t len, const struct err 
 	s->call = NULL;
 	if (failure && strstr(failure->msg, "authentication is not enabled")) {
 		s->open = true;
-	} else if (failure && failure->kind == ERR_TEMPORARY && ++s->tried < s->place->count &&
+	} else if (failure && failure->kind == ERR_TEMPORARY && ++s->tried < s->cluster->count &&
 		now_of(s) < s->deadline_ms) {
-		s->member = (s->member + 1) % s->place->count;
+		s->member = (s->member + 1) % s->cluster->count;
 		start_login(s);
 		return;
 	} else if (failure || etcdmessages_get_token(bytes, len, &token, &err)) {
-		etcdplace_hide(s->place, &err);
+		etcdcluster_hide(s->cluster, &err);
 		name_error(s, &err);
 		err_keep(&s->err, &err);
 	} else {
@@ -190,7 +190,7 @@ static void on_login(void *arg, const void *bytes, size_t len, const struct err 
 	loop_task_queue(s->pool->loop, &s->settle);
 }
 
-/* What is left of the time is shared out among the members that are left. */
+/* Each remaining member gets an equal share of the remaining time. */
 static void start_login(struct etcdsession *s)
 {
 	const struct etcdsession_entry *first = s->entries;
@@ -203,34 +203,34 @@ static void start_login(struct etcdsession *s)
 	if (s->tried == 0)
 		s->deadline_ms = first->deadline_ms;
 	request.namespace_ = first ? first->namespace_ : NULL;
-	request.deadline_ms = now_ms + (s->deadline_ms - now_ms) / (int64_t)(s->place->count - s->tried);
-	s->call = grpc_unary(s->pool->grpc, s->place->members[s->member], &request);
+	request.deadline_ms = now_ms + (s->deadline_ms - now_ms) / (int64_t)(s->cluster->count - s->tried);
+	s->call = grpc_unary(s->pool->grpc, s->cluster->members[s->member], &request);
 }
 
-/* ---- For those who ask ---- */
+/* ---- Entering ---- */
 
-static struct etcdsession *session_get(struct etcdsession_pool *p, struct etcdplace *place)
+static struct etcdsession *session_get(struct etcdsession_pool *p, struct etcdcluster *cluster)
 {
 	struct etcdsession *s;
 
-	HASH_FIND_STR(p->sessions, place->key, s);
+	HASH_FIND_STR(p->sessions, cluster->key, s);
 	if (s)
 		return s;
 	s = mem_zalloc(sizeof(*s));
 	s->pool = p;
-	s->place = etcdplace_ref(place);
+	s->cluster = etcdcluster_ref(cluster);
 	loop_task_init(&s->settle, on_settle, s);
-	HASH_ADD_KEYPTR(hh, p->sessions, s->place->key, strlen(s->place->key), s);
+	HASH_ADD_KEYPTR(hh, p->sessions, s->cluster->key, strlen(s->cluster->key), s);
 	if (!loop_timer_pending(&p->sweep))
 		loop_timer_set(&p->sweep, IDLE_MS);
 	return s;
 }
 
-struct etcdsession_entry *etcdsession_enter(struct etcdsession_pool *p, struct etcdplace *place, const char *namespace_,
-	int64_t deadline_ms, etcdsession_fn fn, void *arg)
+struct etcdsession_entry *etcdsession_enter(struct etcdsession_pool *p, struct etcdcluster *cluster,
+	const char *namespace_, int64_t deadline_ms, etcdsession_fn fn, void *arg)
 {
 	struct etcdsession_entry *e = mem_zalloc(sizeof(*e));
-	struct etcdsession *s = session_get(p, place);
+	struct etcdsession *s = session_get(p, cluster);
 	int64_t left_ms;
 
 	s->used_ms = now_of(s);
@@ -243,7 +243,7 @@ struct etcdsession_entry *etcdsession_enter(struct etcdsession_pool *p, struct e
 	loop_timer_init(&e->late, p->loop, on_late, e);
 	loop_timer_set(&e->late, left_ms > 1 ? left_ms : 1);
 	if (!s->entries)
-		err_keep(&s->err, NULL); /* nobody was left to be told */
+		err_keep(&s->err, NULL); /* of a login whose entries have left */
 	DL_APPEND(s->entries, e);
 	if (!s->call) {
 		s->tried = 0;
@@ -252,7 +252,7 @@ struct etcdsession_entry *etcdsession_enter(struct etcdsession_pool *p, struct e
 	return e;
 }
 
-/* etcd's words for a token that it does not take, or misses. */
+/* etcd's messages about an invalid or missing token. */
 static bool is_about_token(const struct err *err)
 {
 	static const char *const words[] = { "invalid auth token", "revision of auth store is old",
@@ -264,28 +264,28 @@ static bool is_about_token(const struct err *err)
 	return false;
 }
 
-enum etcdsession_advice etcdsession_complain(struct etcdsession_pool *p, struct etcdplace *place,
+enum etcdsession_advice etcdsession_complain(struct etcdsession_pool *p, struct etcdcluster *cluster,
 	const struct etcdsession_pass *pass, struct err *err)
 {
-	struct etcdsession *s = session_get(p, place);
+	struct etcdsession *s = session_get(p, cluster);
 	enum etcdsession_advice advice = ETCDSESSION_NO;
 
 	if (s->token && strstr(err->msg, s->token + strlen("token: ")))
-		err_set(err, err->kind, "its words are not shown, as they repeat the token");
-	if (place->username && is_about_token(err)) {
+		err_set(err, err->kind, "the server's message is not shown, as it contains the token");
+	if (cluster->username && is_about_token(err)) {
 		if (pass->login == (s->token ? s->login : 0))
 			drop_token(s);
 		advice = ETCDSESSION_TOKEN;
-	} else if (err->kind == ERR_TEMPORARY && place->count > 1) {
+	} else if (err->kind == ERR_TEMPORARY && cluster->count > 1) {
 		if (pass->member == s->member)
-			s->member = (s->member + 1) % place->count;
+			s->member = (s->member + 1) % cluster->count;
 		advice = ETCDSESSION_MEMBER;
 	}
-	etcdplace_hide(place, err);
+	etcdcluster_hide(cluster, err);
 	return advice;
 }
 
-/* ---- Life ---- */
+/* ---- The pool ---- */
 
 struct etcdsession_pool *etcdsession_pool_new(struct loop *loop, struct grpc_pool *grpc)
 {

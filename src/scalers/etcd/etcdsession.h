@@ -3,16 +3,16 @@
 #define SCALERS_ETCD_ETCDSESSION_H
 
 /*
- * Which member of an etcd is asked, and with which token: one session for all questions and watches
- * with the same place, so that a thousand triggers log in once. A login takes etcd a tenth of a
- * second of computing; its token is used until etcd no longer takes it.
+ * Logs in to etcd and chooses the member to query: one session for all questions and watches of the
+ * same cluster, so that a thousand triggers log in once. A login costs etcd a tenth of a second of
+ * CPU time; the token is used until etcd rejects it.
  *
- *   enter     gives a pass: a member, and a token when a user is named. Who comes while a login is
- *             under way waits for it.
- *   complain  a call with that pass has failed: the session goes on to the next member, or drops
- *             the token, and says whether another try with a new pass makes sense.
+ *   enter     hands out a pass: a member, and a token if the trigger has a user. Waits for a login
+ *             in progress.
+ *   complain  reports that a call with a pass has failed. The session moves to the next member or
+ *             drops the token, and advises whether to retry with a new pass.
  *
- * An etcd that knows no users takes everybody, whatever token.
+ * An etcd with authentication disabled accepts requests without a token.
  */
 
 #include <stdbool.h>
@@ -21,7 +21,7 @@
 
 #include "net/grpc/grpc.h"
 #include "net/loop.h"
-#include "scalers/etcd/etcdplace.h"
+#include "scalers/etcd/etcdcluster.h"
 #include "scalers/sources.h"
 
 struct etcdsession_pool;
@@ -29,32 +29,32 @@ struct etcdsession_entry;
 
 /* Owned by scalers/sources; borrows both. */
 struct etcdsession_pool *etcdsession_pool_new(struct loop *loop, struct grpc_pool *grpc);
-/* Before grpc_pool_free. All entries must be left. NULL is fine. */
+/* Before grpc_pool_free, when all entries have left. NULL is fine. */
 void etcdsession_pool_free(struct etcdsession_pool *p);
 
 struct etcdsession_pass {
-	size_t member;               /* index into the place's members */
-	unsigned login;              /* which one the token is of; 0: none */
+	size_t member;               /* index into the cluster's members */
+	unsigned login;              /* the login that issued the token; 0: none */
 	const char *const *metadata; /* for net/grpc; borrowed for the callback only; NULL: none */
 };
 
 /*
- * Either pass or err, which names the member. Once, never before etcdsession_enter has returned,
- * never after leave.
+ * Receives a pass, or err, which names the member. Called once, never before etcdsession_enter has
+ * returned, never after leave.
  */
 typedef void (*etcdsession_fn)(void *arg, const struct etcdsession_pass *pass, const struct err *err);
 /* namespace_: borrowed for this call; deadline_ms: loop clock. */
-struct etcdsession_entry *etcdsession_enter(struct etcdsession_pool *p, struct etcdplace *place, const char *namespace_,
-	int64_t deadline_ms, etcdsession_fn fn, void *arg);
+struct etcdsession_entry *etcdsession_enter(struct etcdsession_pool *p, struct etcdcluster *cluster,
+	const char *namespace_, int64_t deadline_ms, etcdsession_fn fn, void *arg);
 void etcdsession_leave(struct etcdsession_entry *e); /* NULL is fine */
 
 enum etcdsession_advice {
-	ETCDSESSION_NO,     /* it would be the same again */
-	ETCDSESSION_MEMBER, /* with another member, if there is one */
-	ETCDSESSION_TOKEN,  /* with a new token */
+	ETCDSESSION_NO,     /* do not retry */
+	ETCDSESSION_MEMBER, /* retry at another member, if there is one */
+	ETCDSESSION_TOKEN,  /* retry with a new token */
 };
-/* err is left as it is, but for words that repeat a secret. */
-enum etcdsession_advice etcdsession_complain(struct etcdsession_pool *p, struct etcdplace *place,
+/* Changes err only if its message contains a secret. */
+enum etcdsession_advice etcdsession_complain(struct etcdsession_pool *p, struct etcdcluster *cluster,
 	const struct etcdsession_pass *pass, struct err *err);
 
 extern const struct sources_part etcdsession_part; /* scaler_sources.etcd */

@@ -11,9 +11,9 @@
 
 #define AGAIN_FIRST_MS 2000
 #define AGAIN_MAX_MS   60000
-#define ENTER_MS       10000 /* for a login at all members */
-#define CREATED_MS     10000 /* until etcd has made the watch */
-/* Whoever says more floods us: reading it would take all our time. */
+#define ENTER_MS       10000 /* for a login, over all members */
+#define CREATED_MS     10000 /* until etcd confirms the watch */
+/* A watch with more messages is closed: reading them would take all our time. */
 #define MESSAGES_PER_SECOND_MAX 1000
 #define METADATA_MAX            3
 
@@ -22,10 +22,10 @@ struct etcdwatch {
 	struct question *question; /* one reference */
 	question_look_fn look;
 	void *arg;
-	struct etcdsession_entry *entry; /* one of these two, or neither between attempts */
+	struct etcdsession_entry *entry; /* either this or stream, or neither between attempts */
 	struct grpc_call *stream;
 	struct etcdsession_pass pass; /* of the stream; without its metadata */
-	struct loop_timer timer;      /* between attempts: the next one; with a stream: it has been silent */
+	struct loop_timer timer;      /* between attempts: the next one; with a stream: the longest silence */
 	unsigned failures;            /* consecutive */
 	enum watch_state state;
 	struct err *err;   /* owned; while failing */
@@ -38,7 +38,7 @@ static const struct etcdquestion *question_of(const struct etcdwatch *w)
 	return w->question->data;
 }
 
-/* ---- How it ends ---- */
+/* ---- Ending ---- */
 
 static void lose(struct etcdwatch *w, const struct err *why)
 {
@@ -52,7 +52,7 @@ static void lose_stream(struct etcdwatch *w, const struct err *why)
 	struct err err = *why;
 
 	w->stream = NULL;
-	etcdsession_complain(w->sources->etcd, question_of(w)->place, &w->pass, &err);
+	etcdsession_complain(w->sources->etcd, question_of(w)->cluster, &w->pass, &err);
 	etcdquestion_name_error(w->question, w->pass.member, &err);
 	lose(w, &err);
 }
@@ -70,11 +70,11 @@ static void on_end(void *arg, const struct err *err)
 	struct err ended;
 
 	err_set(&ended, ERR_TEMPORARY,
-		"Watch: the server has ended it, as etcd's gRPC proxy does: only polls remain there");
+		"Watch: ended by the server, as by etcd's gRPC proxy, behind which only polling works");
 	lose_stream(w, err ? err : &ended);
 }
 
-/* ---- What is heard ---- */
+/* ---- Messages ---- */
 
 static bool is_flood(struct etcdwatch *w)
 {
@@ -107,13 +107,13 @@ static void on_message(void *arg, const void *bytes, size_t len)
 		w->look(w->arg);
 }
 
-/* ---- How it begins ---- */
+/* ---- Starting ---- */
 
 static void on_pass(void *arg, const struct etcdsession_pass *pass, const struct err *failure)
 {
 	static const struct grpc_stream_events events = { .on_message = on_message, .on_end = on_end };
 	struct etcdwatch *w = arg;
-	/* who has lost the cluster's leader must say so */
+	/* asks a member that loses the cluster's leader to end the watch */
 	const char *const metadata[METADATA_MAX] = { "hasleader: true",
 		pass && pass->metadata ? pass->metadata[0] : NULL };
 	struct buf message = BUF_INIT((size_t)16 << 10);
@@ -127,7 +127,7 @@ static void on_pass(void *arg, const struct etcdsession_pass *pass, const struct
 	w->pass.metadata = NULL;
 	etcdmessages_put_watch(&message, question_of(w)->key);
 	loop_timer_set(&w->timer, CREATED_MS);
-	w->stream = grpc_stream(w->sources->grpc, question_of(w)->place->members[pass->member],
+	w->stream = grpc_stream(w->sources->grpc, question_of(w)->cluster->members[pass->member],
 		"/etcdserverpb.Watch/Watch", metadata, buf_text(&message), message.len, &events, w);
 	buf_done(&message);
 }
@@ -138,7 +138,7 @@ static void on_timer(void *arg)
 	struct err err;
 
 	if (!w->stream) {
-		w->entry = etcdsession_enter(w->sources->etcd, question_of(w)->place, w->question->namespace_,
+		w->entry = etcdsession_enter(w->sources->etcd, question_of(w)->cluster, w->question->namespace_,
 			loop_now_ms(w->sources->loop) + ENTER_MS, on_pass, w);
 		return;
 	}
@@ -147,7 +147,7 @@ static void on_timer(void *arg)
 			"no watch progress notification in twice watchProgressNotifyInterval (%lld s)",
 			(long long)question_of(w)->progress_s);
 	else
-		err_set(&err, ERR_TEMPORARY, "etcd did not begin it within %d s", CREATED_MS / 1000);
+		err_set(&err, ERR_TEMPORARY, "etcd did not create it within %d s", CREATED_MS / 1000);
 	break_off(w, &err);
 }
 

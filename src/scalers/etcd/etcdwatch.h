@@ -3,12 +3,12 @@
 #define SCALERS_ETCD_ETCDWATCH_H
 
 /*
- * The watch of an etcd trigger's key (doc/keda.md 8.5): whatever happens to the key calls look, and
- * so does each beginning of a watch, as something may have happened before it. One that ends, is
- * canceled or compacted begins anew, at the next member and with a new token if need be, 2 s later,
- * doubling to 60 s with jitter while it fails; so does one of which nothing was heard in twice the
- * interval of progress notifications. etcd's gRPC proxy ends a watch at once, as it wants more said
- * than there is to say. For scalers/etcd: the watch functions of struct scaler_type.
+ * Watches an etcd trigger's key (doc/keda.md 8.5). Calls look at each change of the key, and each
+ * time a watch is created, as changes may have been missed. A watch that ends, is canceled or
+ * compacted, or is silent for twice the interval of progress notifications, is restarted after 2 s,
+ * doubling to 60 s with jitter while it fails, at another member or with a new token if needed.
+ * etcd's gRPC proxy ends a watch once the client has closed its side, as ours does at once. For
+ * scalers/etcd: the watch functions of struct scaler_type.
  */
 
 #include "scalers/scaler.h"

@@ -42,7 +42,7 @@ static void put_request(void *arg, struct buf *message)
 	externalmessages_put(message, q->source->namespace_, q->source->object, &q->source->metadata, q->metric);
 }
 
-/* ---- Which metrics there are ---- */
+/* ---- Describing ---- */
 
 struct describe {
 	struct scaler_ask base; /* fn is unused */
@@ -86,7 +86,7 @@ static void external_describe_cancel(void *handle)
 	scaler_ask_free(d);
 }
 
-/* ---- What a metric is ---- */
+/* ---- Asking ---- */
 
 struct ask {
 	struct scaler_ask base;
@@ -154,7 +154,7 @@ static void on_described(void *arg, const struct description *description, const
 
 	(void)description;
 	a->describe = NULL;
-	err_set(&err, ERR_TEMPORARY, "%s: it has named its metrics just now, and is asked for them next",
+	err_set(&err, ERR_TEMPORARY, "%s: its metrics have just become known and are queried next",
 		a->base.question->source);
 	scaler_ask_end(a, 0, failure ? failure : &err);
 }

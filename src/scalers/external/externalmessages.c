@@ -14,7 +14,7 @@
 
 #define SHOWN_MAX 64 /* bytes of a refused name shown in the error */
 
-/* ---- What we send ---- */
+/* ---- Requests ---- */
 
 typedef Externalscaler__ScaledObjectRef ref_message;
 typedef Externalscaler__ScaledObjectRef__ScalerMetadataEntry entry_message;
@@ -47,12 +47,12 @@ void externalmessages_put(struct buf *out, const char *namespace_, const char *n
 	}
 	request.scaledobjectref = &ref;
 	request.metricname = lent(metric);
-	grpcmessage_put(out, message); /* values of the target's environment */
+	grpcmessage_put(out, message); /* contains values of the target's environment */
 	free(ref.scalermetadata);
 	free(entries);
 }
 
-/* ---- What we read ---- */
+/* ---- Answers ---- */
 
 int externalmessages_get_active(const void *bytes, size_t len, bool *out, struct err *err)
 {
@@ -65,7 +65,7 @@ int externalmessages_get_active(const void *bytes, size_t len, bool *out, struct
 	return 0;
 }
 
-/* For error messages: without control characters, shortened. */
+/* The name for error messages: shortened, without control characters. */
 static char *shown(const char *name)
 {
 	size_t len = strlen(name);
@@ -107,9 +107,9 @@ static int add_metric(struct description *d, const Externalscaler__MetricSpec *s
 			name, EXTERNALMESSAGES_NAME_MAX);
 	for (size_t i = 0; i < d->count; i++)
 		if (strcasecmp(d->metrics[i].name, spec->metricname) == 0)
-			return err_set(err, ERR_INVALID, "metricName \"%s\" is there twice", name);
+			return err_set(err, ERR_INVALID, "metricName \"%s\" occurs twice", name);
 	if (!isfinite(spec->targetsizefloat))
-		return err_set(err, ERR_INVALID, "metric \"%s\": targetSizeFloat is no number", name);
+		return err_set(err, ERR_INVALID, "metric \"%s\": targetSizeFloat is not a finite number", name);
 	if (spec->targetsizefloat > 0)
 		target = quantity_from_double(spec->targetsizefloat);
 	else if (spec->targetsize > 0 && spec->targetsize <= INT64_MAX / 1000)
@@ -133,10 +133,10 @@ int externalmessages_get_description(const void *bytes, size_t len, struct descr
 		return -1;
 	message = (const Externalscaler__GetMetricSpecResponse *)r.message;
 	if (message->n_metricspecs == 0)
-		failed = err_set(err, ERR_INVALID, "the server names no metric");
+		failed = err_set(err, ERR_INVALID, "the server returned no metric");
 	else if (message->n_metricspecs > EXTERNALMESSAGES_METRICS_MAX)
-		failed = err_set(err, ERR_INVALID, "the server names %zu metrics: at most %d", message->n_metricspecs,
-			EXTERNALMESSAGES_METRICS_MAX);
+		failed = err_set(err, ERR_INVALID, "the server returned %zu metrics, at most %d are allowed",
+			message->n_metricspecs, EXTERNALMESSAGES_METRICS_MAX);
 	for (size_t i = 0; !failed && i < message->n_metricspecs; i++)
 		failed = add_metric(out, message->metricspecs[i], err);
 	grpcmessage_done(&r);

@@ -15,10 +15,7 @@
  * connection attempt counts as open.
  */
 #define SETTLED_MS 6000
-/*
- * A server that exceeds this floods us: the stream is closed, as reading it would take all our
- * time.
- */
+/* A stream with more messages is closed: reading them would take all our time. */
 #define MESSAGES_PER_SECOND_MAX 1000
 
 struct push {

@@ -10,7 +10,7 @@
 
 #define FROM_ENV     "FromEnv"
 #define MESSAGE_MAX  ((size_t)2 << 20) /* of our messages; Kubernetes objects are smaller */
-#define HIDDEN_LEAST 4                 /* shorter environment values are not secrets, and occur in any text by chance */
+#define HIDDEN_LEAST 4                 /* shorter values are not secrets and occur in texts by chance */
 
 /* Connection parameters as written. Owns its texts. */
 struct external_fields {
@@ -30,7 +30,7 @@ static const struct param_row rows[] = {
 };
 const struct param_table externalquestion_table = PARAM_LOGIN_TABLE(rows);
 
-/* ---- What a trigger says ---- */
+/* ---- The parameters ---- */
 
 static void source_unref(struct externalquestion_source *s)
 {
@@ -100,7 +100,7 @@ static int make_endpoint(const struct external_fields *f, const char *namespace_
 	return s->endpoint ? 0 : err_wrap(err, "parameter \"scalerAddress\"");
 }
 
-/* The server's answer depends on all it is told, so all of it is in the key. */
+/* The key has everything that is sent, as the server's answer depends on it. */
 static void add_key(struct scaler_build *b, const struct externalquestion_source *s)
 {
 	params_add_key(b, s->endpoint->base.key);
@@ -166,7 +166,7 @@ void externalquestion_name_error(const struct question *question, struct err *er
 		const char *value = strmap_get(&s->metadata, s->variables.pairs[i].key);
 
 		if (strlen(value) >= HIDDEN_LEAST && strstr(err->msg, value))
-			err_set(err, err->kind, "its words are not shown, as they repeat the value of %s",
+			err_set(err, err->kind, "the server's message is not shown, as it contains the value of %s",
 				s->variables.pairs[i].key);
 	}
 	err_wrap(err, "%s", question->source);

@@ -3,8 +3,8 @@
 #define SCALERS_EXTERNAL_EXTERNALQUESTION_H
 
 /*
- * The data of the questions of external and external-push: the trigger's parameters and what its
- * server is told. For scalers/external and its push.
+ * The data of the questions of external and external-push: the server and the parameters that are
+ * sent to it. For scalers/external and its push.
  */
 
 #include <stddef.h>
@@ -42,8 +42,8 @@ struct question *externalquestion_narrow(const struct question *question, const 
 void externalquestion_done(void *data);
 
 /*
- * Prefixes the message with the source, and removes a server's text that repeats a value of the
- * target's environment.
+ * Prepends the source. Replaces a server's message that contains a value of the target's
+ * environment.
  */
 void externalquestion_name_error(const struct question *question, struct err *err);
 

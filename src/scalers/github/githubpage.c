@@ -17,7 +17,7 @@ bool githubpage_is_name(const char *text)
 		strcmp(text, "..") != 0;
 }
 
-/* It waits for a runner, or has one. */
+/* Whether a run or job waits for a runner or has one. */
 static bool is_open(const json_t *one)
 {
 	return json_str_is(one, "status", "queued") || json_str_is(one, "status", "in_progress");
@@ -25,13 +25,13 @@ static bool is_open(const json_t *one)
 
 /* ---- Entries ---- */
 
-/* In an archived repository nothing runs, nor in one that GitHub has disabled. */
+/* Skips archived and disabled repositories, in which nothing runs. */
 static int take_repo(const json_t *one, struct githubpage *out, struct err *err)
 {
 	const char *name = json_str_or_empty(one, "name");
 
 	if (!githubpage_is_name(name))
-		return err_set(err, ERR_INVALID, "a repository of the list has no name, or none that is one");
+		return err_set(err, ERR_INVALID, "a repository of the list has no valid name");
 	if (!json_is_true(json_object_get(one, "archived")) && !json_is_true(json_object_get(one, "disabled")))
 		out->names[out->count++] = mem_dup(name);
 	return 0;
@@ -61,7 +61,7 @@ static bool has_label(const struct githubpage_runner *runner, const char *label)
 	return false;
 }
 
-/* As in KEDA a runner takes a job whose labels it has all, so one without labels, too. */
+/* As in KEDA a runner takes a job if it has all the job's labels, so also one without labels. */
 static int take_job(const json_t *one, const struct githubpage_runner *runner, struct githubpage *out, struct err *err)
 {
 	const json_t *labels = json_object_get(one, "labels"), *label;
@@ -80,7 +80,7 @@ static int take_job(const json_t *one, const struct githubpage_runner *runner, s
 	json_array_foreach(labels, i, label)
 	{
 		if (!json_is_string(label))
-			return err_set(err, ERR_INVALID, "a label of a job is no text");
+			return err_set(err, ERR_INVALID, "a label of a job is not a string");
 		if (!has_label(runner, json_string_value(label)))
 			return 0;
 	}
@@ -96,25 +96,25 @@ static const json_t *list_of(enum githubpage_kind kind, const json_t *answer, st
 	const json_t *list = kind == GITHUBPAGE_REPOS ? answer : json_object_get(answer, names[kind]);
 
 	if (!json_is_array(list)) {
-		err_set(err, ERR_INVALID, "the answer is no list of %s: does githubApiURL lead to GitHub's API?",
+		err_set(err, ERR_INVALID, "the answer is not a list of %s: is githubApiURL the URL of GitHub's API?",
 			kind == GITHUBPAGE_REPOS ? "repositories" : names[kind]);
 		return NULL;
 	}
 	if (json_array_size(list) > GITHUBPAGE_ENTRIES_MAX) {
-		err_set(err, ERR_INVALID, "a page with more than %d entries", GITHUBPAGE_ENTRIES_MAX);
+		err_set(err, ERR_INVALID, "a page has more than %d entries", GITHUBPAGE_ENTRIES_MAX);
 		return NULL;
 	}
 	return list;
 }
 
-/* `<https://...>; rel="next", <...>; rel="last"`: RFC 8288. Others say nothing of pages. */
+/* `<https://...>; rel="next", <...>; rel="last"`: RFC 8288. Other relations do not count. */
 static enum githubpage_link link_of(const char *link)
 {
 	if (strcasestr(link, "rel=\"next\"") || strcasestr(link, "rel=next"))
 		return GITHUBPAGE_NEXT;
 	return strcasestr(link, "rel=\"prev\"") || strcasestr(link, "rel=\"first\"") || strcasestr(link, "rel=\"last\"")
 		? GITHUBPAGE_LAST
-		: GITHUBPAGE_UNSAID;
+		: GITHUBPAGE_UNKNOWN;
 }
 
 int githubpage_read(enum githubpage_kind kind, const json_t *answer, const char *link,

@@ -3,8 +3,8 @@
 #define SCALERS_GITHUB_GITHUBPAGE_H
 
 /*
- * A page of one of GitHub's lists: repositories, runs of workflows, jobs of a run. Of each only
- * what a count of jobs needs is kept. Pure.
+ * Reads a page of GitHub's lists: repositories, workflow runs, jobs of a run. Keeps only the fields
+ * that are needed to count jobs. Pure.
  */
 
 #include <jansson.h>
@@ -14,45 +14,45 @@
 
 #include "base/err.h"
 
-/* Entries of one page, as many as GitHub gives; labels of a job, and of a trigger. */
+/* Entries per page, GitHub's maximum; labels of a job, and of a trigger. */
 #define GITHUBPAGE_ENTRIES_MAX 100
 #define GITHUBPAGE_LABELS_MAX  100
 #define GITHUBPAGE_NAME_MAX    100
 
 enum githubpage_kind { GITHUBPAGE_REPOS, GITHUBPAGE_RUNS, GITHUBPAGE_JOBS };
 
-/* Which runner ours is. Borrowed. */
+/* Our runner. Borrowed. */
 struct githubpage_runner {
 	const char *const *labels; /* at most GITHUBPAGE_LABELS_MAX */
 	size_t count;
-	bool no_default_labels; /* it has not self-hosted, linux, x64 */
-	bool unlabeled_apart;   /* a job without labels is for a runner without labels alone */
+	bool no_default_labels; /* it lacks the labels self-hosted, linux, x64 */
+	bool unlabeled_apart;   /* jobs without labels need a runner without labels */
 };
 
-/* What the server says of another page by the header Link. */
-enum githubpage_link { GITHUBPAGE_UNSAID, GITHUBPAGE_NEXT, GITHUBPAGE_LAST };
+/* Whether there is another page, by the header Link. */
+enum githubpage_link { GITHUBPAGE_UNKNOWN, GITHUBPAGE_NEXT, GITHUBPAGE_LAST };
 
 struct githubpage { /* empty when zeroed */
 	enum githubpage_link link;
-	size_t entries; /* whatever they are */
-	int64_t total;  /* of all pages together; 0: it is not said */
-	size_t count;   /* of names, of runs, or jobs that are waiting or running, and for our runner */
-	char **names;   /* owned; of repositories in which something can run; NULL */
-	int64_t *runs;  /* owned; of those that wait or run; NULL */
+	size_t entries; /* on the page, relevant or not */
+	int64_t total;  /* entries of all pages; 0: not reported */
+	size_t count;   /* of names, runs, or waiting and running jobs for our runner */
+	char **names;   /* owned; of active repositories; NULL */
+	int64_t *runs;  /* owned; IDs of waiting and running runs; NULL */
 };
 
 /*
- * 0, or -1 with ERR_INVALID. After both the caller frees *out. link: the header; "" for none.
- * runner: of GITHUBPAGE_JOBS.
+ * 0, or -1 with ERR_INVALID. The caller frees *out in both cases. link: the header; "" for none.
+ * runner: for GITHUBPAGE_JOBS.
  */
 int githubpage_read(enum githubpage_kind kind, const json_t *answer, const char *link,
 	const struct githubpage_runner *runner, struct githubpage *out, struct err *err);
 void githubpage_done(struct githubpage *page);
 
-/* Whether it can be a name of a repository or of its owner, and part of a URL as it is. */
+/* Whether text is valid as the name of a repository or owner, and in a URL without escaping. */
 bool githubpage_is_name(const char *text);
 
-/* GitHub's words in an answer that is an error, on one line; "" for none. Returns out. */
+/* The message of an error answer, on one line; "" for none. Returns out. */
 #define GITHUBPAGE_WORDS 200
 char *githubpage_words(const json_t *answer, char out[GITHUBPAGE_WORDS]);
 

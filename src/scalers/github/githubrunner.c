@@ -12,29 +12,29 @@
 #include "net/http/httpstatus.h"
 #include "net/http/httpurl.h"
 #include "net/identity/githubapp.h"
-#include "scalers/github/githubmemory.h"
+#include "scalers/github/githubcache.h"
 #include "scalers/github/githubscan.h"
 #include "scalers/http/httpsource.h"
 #include "scalers/params.h"
 
-/* A hundred runs have some 2 MiB. */
+/* A hundred runs take about 2 MiB. */
 #define ANSWER_MAX ((size_t)4 << 20)
 #define STEPS_MAX  2000
-/* All requests of one count have an end together. */
+/* For all requests of one count together. */
 #define SCAN_MS 120000
-/* GitHub wants a minute where it names no time. */
+/* GitHub asks for a minute if its answer gives no time. */
 #define PAUSE_MS  60000
 #define NAMED_MAX 500
-/* What a token of an App may do for us, whatever the App may. */
+/* Permissions that we request for an App's token, even if the App has more. */
 #define PERMISSIONS "{\"actions\":\"read\",\"metadata\":\"read\"}"
 
 struct github {
-	struct httplogin login; /* url: of the API, without a slash at its end */
+	struct httplogin login; /* url: of the API, without trailing slash */
 	char *owner;
 	enum scope { ORGANIZATION, ENTERPRISE, REPOSITORY } scope;
 	struct param_list repos, labels;
 	bool no_default_labels, unlabeled_apart, etags;
-	struct githubmemory *memory; /* NULL: without ETags */
+	struct githubcache *cache; /* NULL: without ETags */
 };
 
 struct github_login {
@@ -77,12 +77,12 @@ static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 
 static void data_done(void *data)
 {
-	githubmemory_free(((struct github *)data)->memory);
+	githubcache_free(((struct github *)data)->cache);
 }
 
 /* ---- Building ---- */
 
-/* Of an App all three are needed, as in KEDA; known only when all values are. */
+/* An App needs all three, as in KEDA. Call when all values are known. */
 static int check_login(const struct github_login *f, struct err *err)
 {
 	if (!f->key && !f->token)
@@ -162,13 +162,13 @@ static int log_in(struct scaler_build *b, const struct github_login *f, struct e
 	if (check_login(f, err) || read_url(q, err) || make_access(f, q->login.url, &q->login.access, err))
 		return -1;
 	b->timeout_ms = SCAN_MS;
-	q->memory = q->etags ? githubmemory_new() : NULL;
+	q->cache = q->etags ? githubcache_new() : NULL;
 	if (q->scope == ENTERPRISE)
 		q->scope = ORGANIZATION; /* the same list */
 	return 0;
 }
 
-/* Active from the target on, not above it: there are whole jobs only. */
+/* Active from the target on, as in KEDA: the threshold is one job less. */
 static int build(struct scaler_build *b, struct err *err)
 {
 	struct github *q = b->data;
@@ -186,7 +186,7 @@ static int build(struct scaler_build *b, struct err *err)
 
 /* ---- Asking ---- */
 
-/* The note of an ask: where it is. */
+/* The note of an ask is its githubscan. */
 static void note_done(void *note)
 {
 	githubscan_done(note);
@@ -200,7 +200,7 @@ static struct githubscan_place place_of(const struct github *q)
 		.count = q->repos.count };
 }
 
-/* In the order of WANTED below. */
+/* In the order of WANTED. */
 enum { ETAG, REMAINING, RESET, LINK };
 #define WANTED "ETag X-RateLimit-Remaining X-RateLimit-Reset Link"
 
@@ -216,7 +216,7 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 	if (ask->step == 0)
 		githubscan_begin(scan, &place);
 	path = githubscan_path(scan, &place);
-	etag = githubmemory_etag(q->memory, path);
+	etag = githubcache_etag(q->cache, path);
 	out->url = mem_printf("%s%s", q->login.url, path);
 	strmap_set(&out->headers, "Accept", "application/vnd.github.v3+json");
 	strmap_set(&out->headers, "X-GitHub-Api-Version", "2022-11-28");
@@ -228,7 +228,7 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 
 /* ---- Limits ---- */
 
-/* How long until the time that X-RateLimit-Reset says, when nothing is left until then; else 0. */
+/* The time until X-RateLimit-Reset if no request is left until then; else 0. */
 static int64_t wait_ms(const struct webresponse *answer)
 {
 	const char *reset = answer->wanted[RESET];
@@ -241,7 +241,7 @@ static int64_t wait_ms(const struct webresponse *answer)
 	return left_ms > 0 ? left_ms : 0;
 }
 
-/* Also of an answer that is good: it was the last. */
+/* Also for successful answers, which may be the last that the limit allows. */
 static void heed_limit(const struct httpsource *ask, const struct webresponse *answer)
 {
 	int64_t ms = wait_ms(answer);
@@ -250,7 +250,7 @@ static void heed_limit(const struct httpsource *ask, const struct webresponse *a
 		httpsource_pause(ask, ms);
 }
 
-/* false: the status has another reason. */
+/* Whether the status is due to a rate limit; err then says so. */
 static bool is_limited(const struct httpsource *ask, const struct webresponse *answer, const char *words,
 	struct err *err)
 {
@@ -277,12 +277,12 @@ static enum httpsource_verdict go_on(const struct github *q, const struct github
 {
 	if (scan->stage != GITHUBSCAN_DONE)
 		return HTTPSOURCE_NEXT;
-	githubmemory_sweep(q->memory);
+	githubcache_sweep(q->cache);
 	out->value = (double)scan->jobs;
 	if (scan->cut)
 		out->remark =
-			"of a repository more runs wait, or run, than the hundred of each that are looked at: jobs of "
-			"the others are not counted";
+			"a repository has more than 100 waiting or running runs: only the jobs of the newest 100 of "
+			"each are counted";
 	return HTTPSOURCE_ANSWERED;
 }
 
@@ -304,7 +304,7 @@ static enum httpsource_verdict refused(struct httpsource *ask, const struct webr
 	err_set(err, httpstatus_kind(answer->status), "the GitHub REST API returned error: HTTP status %d%s%s",
 		answer->status, *words ? ": " : "", words);
 	if (answer->status == 401 && !webaccess_identity(q->login.access))
-		err_wrap(err, "personalAccessToken is wrong, or has expired");
+		err_wrap(err, "personalAccessToken is wrong or has expired");
 	err->http_status = answer->status;
 	return HTTPSOURCE_FAILED;
 }
@@ -331,7 +331,7 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 	const struct githubscan_place place = place_of(q);
 	struct githubscan *scan = ask->state;
 	MEM_AUTO char *path = githubscan_path(scan, &place);
-	const struct githubpage *page = answer->status == 304 ? githubmemory_page(q->memory, path) : NULL;
+	const struct githubpage *page = answer->status == 304 ? githubcache_page(q->cache, path) : NULL;
 	struct githubpage read = { 0 };
 	int rc;
 
@@ -342,7 +342,7 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 	if (rc == 0)
 		rc = githubscan_take(scan, &place, page ? page : &read, err);
 	if (rc == 0 && !page)
-		githubmemory_keep(q->memory, path, answer->wanted[ETAG], &read);
+		githubcache_put(q->cache, path, answer->wanted[ETAG], &read);
 	githubpage_done(&read);
 	return rc == 0 ? go_on(q, scan, out) : HTTPSOURCE_FAILED;
 }

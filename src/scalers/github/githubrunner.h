@@ -3,9 +3,9 @@
 #define SCALERS_GITHUB_GITHUBRUNNER_H
 
 /*
- * The trigger type github-runner: jobs of GitHub Actions that wait for a runner such as ours, or
- * run on one (doc/keda.md 8.19). Over scalers/http/httpsource; which request is next is
- * scalers/github/githubscan, what an answer says githubpage, what is kept of it githubmemory.
+ * Trigger type `github-runner`: the GitHub Actions jobs that wait for a runner such as ours, or run
+ * on one (doc/keda.md 8.19). Uses scalers/http/httpsource; scalers/github/githubscan chooses the
+ * next request, githubpage reads its answer, githubcache caches pages.
  */
 
 #include "scalers/scaler.h"

@@ -70,17 +70,18 @@ static int leave_repo(struct githubscan *s, const struct githubscan_place *place
 	go_to(s, ++s->at < repo_count(s, place) ? GITHUBSCAN_QUEUED : GITHUBSCAN_DONE);
 	if (s->stage == GITHUBSCAN_DONE && s->missing == repo_count(s, place))
 		return err_set(err, ERR_MISSING,
-			"%s has no repository whose runs are shown to us: may the token read Actions?", place->owner);
+			"%s has no repository whose runs the token may read: does it have the right Actions (read)?",
+			place->owner);
 	return 0;
 }
 
-/* Whether another page is to be asked for, which is then the scan's. */
+/* Goes to the next page, if there is one. */
 static bool turn_page(struct githubscan *s, const struct githubpage *page)
 {
 	bool more;
 
 	s->seen += page->entries;
-	if (page->link != GITHUBPAGE_UNSAID)
+	if (page->link != GITHUBPAGE_UNKNOWN)
 		more = page->link == GITHUBPAGE_NEXT;
 	else if (page->total > 0)
 		more = page->entries > 0 && (int64_t)s->seen < page->total;
@@ -98,12 +99,12 @@ static bool is_listed(const struct githubscan *s, const char *name)
 	return false;
 }
 
-/* One that comes while the list is read moves others to the next page, where they stand again. */
+/* A repository that is created during the scan moves others to the next page: skips duplicates. */
 static int take_repos(struct githubscan *s, const struct githubscan_place *place, const struct githubpage *page,
 	struct err *err)
 {
 	if (s->name_count + page->count > GITHUBSCAN_REPOS_MAX)
-		return err_set(err, ERR_INVALID, "%s has more than %d repositories: name those that count by repos",
+		return err_set(err, ERR_INVALID, "%s has more than %d repositories: set repos to those that count",
 			place->owner, GITHUBSCAN_REPOS_MAX);
 	s->names = mem_resize(s->names, s->name_count + page->count + 1, sizeof(*s->names));
 	for (size_t i = 0; i < page->count; i++)
@@ -113,7 +114,7 @@ static int take_repos(struct githubscan *s, const struct githubscan_place *place
 		return 0;
 	if (s->name_count == 0)
 		return err_set(err, ERR_MISSING,
-			"%s has no repository that is shown to us: may the token see them? Else name them by repos",
+			"%s has no repository that the token may see: check the token's rights, or set repos",
 			place->owner);
 	go_to(s, GITHUBSCAN_QUEUED);
 	return 0;
@@ -128,8 +129,8 @@ static bool is_known(const struct githubscan *s, int64_t run)
 }
 
 /*
- * A run that began between the two lists is in both. Of each list the first hundred are looked at,
- * which is GitHub's first page.
+ * A run that started between the two requests is in both lists. Only the first hundred of each list
+ * count, which is GitHub's first page.
  */
 static int take_runs(struct githubscan *s, const struct githubscan_place *place, const struct githubpage *page,
 	struct err *err)
@@ -176,7 +177,8 @@ int githubscan_missing(struct githubscan *s, const struct githubscan_place *plac
 {
 	switch (s->stage) {
 	case GITHUBSCAN_REPOS:
-		return err_set(err, ERR_MISSING, "there is no %s %s, or it is not shown to us: owner, runnerScope",
+		return err_set(err, ERR_MISSING,
+			"%s %s does not exist or is not visible to the token: check owner and runnerScope",
 			place->is_user ? "user" : "organization", place->owner);
 	case GITHUBSCAN_QUEUED:
 		if (!place->repos) {
@@ -187,6 +189,6 @@ int githubscan_missing(struct githubscan *s, const struct githubscan_place *plac
 	default: break;
 	}
 	return err_set(err, ERR_MISSING,
-		"repository %s/%s is not there, or its runs are not shown to us: may the token read Actions?",
+		"repository %s/%s does not exist, or the token may not read its runs: check its right Actions (read)",
 		place->owner, repo_at(s, place));
 }

@@ -8,7 +8,7 @@
 #include "scalers/login/httpauth.h"
 #include "scalers/params.h"
 
-/* A point each second for a day, and more than as many values may be. */
+/* Enough for a point each second for a day. */
 #define ANSWER_MAX ((size_t)2 << 20)
 
 struct graphite {

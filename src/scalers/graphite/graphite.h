@@ -2,7 +2,7 @@
 #ifndef SCALERS_GRAPHITE_GRAPHITE_H
 #define SCALERS_GRAPHITE_GRAPHITE_H
 
-/* graphite: the last value of a series of Graphite's render API (doc/keda.md 8.7). */
+/* Trigger type `graphite`: the last value of a series, by the render API (doc/keda.md 8.7). */
 
 #include "scalers/scaler.h"
 

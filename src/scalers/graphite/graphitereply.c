@@ -31,7 +31,7 @@ static int series(const json_t *root, double *value, struct err *err)
 	const json_t *points = json_object_get(json_array_get(root, 0), "datapoints");
 
 	if (!json_is_array(root))
-		return err_set(err, ERR_INVALID, "the answer is no list of series: is this Graphite's render API?");
+		return err_set(err, ERR_INVALID, "the answer is not a list of series: is this Graphite's render API?");
 	if (json_array_size(root) == 0)
 		return 0;
 	if (json_array_size(root) > 1)
@@ -62,7 +62,7 @@ int graphitereply_read(const char *body, size_t len, double *value, struct err *
 
 	*value = 0;
 	if (!json_is_bearable(body, len, err))
-		return err_wrap(err, "the answer is too large, and a shorter queryTime makes it smaller");
+		return err_wrap(err, "the answer is too large: use a shorter queryTime");
 	root = json_loadb(body, len, 0, &where);
 	rc = root ? series(root, value, err) : no_json(&where, err);
 	json_decref(root);

@@ -9,8 +9,8 @@
 #include "base/err.h"
 
 /*
- * 0 with a finite *value, which is 0 when there is no series, or none with points, as in KEDA; -1
- * with err: several series, a series of nothing but null, and what is no such answer.
+ * 0 with a finite *value, which is 0 for no series or a series without points, as in KEDA. -1 with
+ * err for several series, a series with null only, and any other answer.
  */
 int graphitereply_read(const char *body, size_t len, double *value, struct err *err);
 

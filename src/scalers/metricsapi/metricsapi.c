@@ -81,7 +81,7 @@ static int build(struct scaler_build *b, struct err *err)
 	return httpauth_login(b, "url", HTTPAUTH_API_KEY, &q->login, err) || compile(q, err) ? -1 : 0;
 }
 
-/* How it asks is its own (metricsapi_ask). */
+/* metricsapi_ask sends the requests itself. */
 static const struct httpsource_type http = { .steps_max = 1 };
 
 const struct scaler_type metricsapi_scaler_type = {

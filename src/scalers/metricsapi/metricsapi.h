@@ -3,7 +3,7 @@
 #define SCALERS_METRICSAPI_METRICSAPI_H
 
 /*
- * Trigger type metrics-api (doc/keda.md 8.10): a number in an HTTP answer, from one URL or from
+ * Trigger type `metrics-api` (doc/keda.md 8.10): a number in an HTTP answer, from one URL or from
  * each pod behind a Service.
  *
  * With several pods an error never lowers the value: sum, average and max fail when one pod fails

@@ -36,7 +36,7 @@ struct metricsapi_ask {
 	size_t count, started, under_way, good;
 	double sum, max, min;
 	struct err err;          /* the first failure */
-	struct loop_task unsent; /* ends it with err, after metricsapi_ask has returned */
+	struct loop_task unsent; /* reports err after metricsapi_ask has returned */
 };
 
 static const struct metricsapi_question *question_of(const struct metricsapi_ask *ask)
@@ -87,7 +87,7 @@ static void finish(struct metricsapi_ask *ask)
 	scaler_ask_end(ask, value, NULL);
 }
 
-/* Whether the result may ignore failed servers: without them only the minimum cannot be too low. */
+/* Whether failed servers may be ignored: only a minimum can then not be too low. */
 static bool rest_is_enough(const struct metricsapi_ask *ask)
 {
 	return question_of(ask)->aggregates && question_of(ask)->aggregation == METRICSAPI_MIN;
@@ -131,7 +131,7 @@ static enum exchange_verdict on_read(void *arg, const struct webresponse *respon
 	const struct metricsapi_question *q = question_of(ask);
 	double value = 0;
 
-	/* A Service's pods come and go: each poll asks those that are ready. */
+	/* Not for the pods of a Service, which come and go. */
 	if (response->status && !q->aggregates)
 		httppauses_heed(ask->sources->pauses, target->url, q->login.access, response);
 	if (!response->status && !target->reader.refused) {
@@ -147,12 +147,12 @@ static enum exchange_verdict on_read(void *arg, const struct webresponse *respon
 	return EXCHANGE_DONE;
 }
 
-static bool on_piece(void *arg, const char *bytes, size_t len, size_t *kept, struct err *err)
+static bool on_piece(void *arg, const char *bytes, size_t len, size_t *buffered, struct err *err)
 {
 	struct asked_server *target = arg;
 
 	(void)err;
-	return metricsapi_feed(&target->reader, bytes, len, kept);
+	return metricsapi_feed(&target->reader, bytes, len, buffered);
 }
 
 static void on_end(void *arg, const struct err *err)

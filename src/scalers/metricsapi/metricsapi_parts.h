@@ -54,8 +54,8 @@ struct metricsapi_reader {
 bool metricsapi_reads_pieces(const struct metricsapi_question *q);
 void metricsapi_reader_init(struct metricsapi_reader *r, const struct metricsapi_question *q);
 void metricsapi_reader_done(struct metricsapi_reader *r);
-/* Returns false when no more data is wanted; *kept: how many bytes the parser buffers. */
-bool metricsapi_feed(struct metricsapi_reader *r, const char *bytes, size_t len, size_t *kept);
+/* Returns false when no more data is wanted; *buffered: bytes that the parser buffers. */
+bool metricsapi_feed(struct metricsapi_reader *r, const char *bytes, size_t len, size_t *buffered);
 
 /*
  * Reads the number from an answer with any HTTP status. answer is NULL when the reader refused a

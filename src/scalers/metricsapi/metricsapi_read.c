@@ -25,13 +25,13 @@ void metricsapi_reader_done(struct metricsapi_reader *r)
 	*r = (struct metricsapi_reader){ 0 };
 }
 
-bool metricsapi_feed(struct metricsapi_reader *r, const char *bytes, size_t len, size_t *kept)
+bool metricsapi_feed(struct metricsapi_reader *r, const char *bytes, size_t len, size_t *buffered)
 {
 	if (len == 0)
 		return true;
 	r->line_is_open = bytes[len - 1] != '\n';
 	r->refused = (r->page ? promtext_feed(r->page, bytes, len) : xmlvalue_feed(r->xml, bytes, len)) != 0;
-	*kept = r->page ? promtext_kept(r->page) : xmlvalue_kept(r->xml);
+	*buffered = r->page ? promtext_buffered(r->page) : xmlvalue_buffered(r->xml);
 	return !r->refused;
 }
 
@@ -48,8 +48,8 @@ static int find_number(const struct metricsapi_question *q, const struct webresp
 }
 
 /*
- * JSON and XML show where they end. Text of lines does not: without a length in HTTP and a final
- * newline, "jobs 1" may have been "jobs 12".
+ * JSON and XML show where they end, metric pages do not: without a length in HTTP and without a
+ * final newline, "jobs 1" may have been "jobs 12".
  */
 static bool may_be_cut(const struct metricsapi_question *q, const struct webresponse *answer,
 	const struct metricsapi_reader *r)
@@ -71,8 +71,8 @@ int metricsapi_number(const struct metricsapi_question *q, const struct webrespo
 	}
 	if (answer && may_be_cut(q, answer, r))
 		return err_set(err, ERR_INVALID,
-			"the answer may have been cut off: its last line has no end, and the server said neither its "
-			"length (Content-Length) nor where it ends (chunked)");
+			"the answer may have been cut off: it has no final newline and was sent without "
+			"Content-Length and not chunked");
 	if (find_number(q, answer, r, out, err))
 		return err_wrap(err, "valueLocation \"%.*s\"", METRICSAPI_LOCATION_SHOWN, q->location);
 	return 0;

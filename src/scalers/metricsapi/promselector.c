@@ -49,8 +49,8 @@ static int read_escape(struct selector_reader *r, struct buf *out)
 
 	if (!known)
 		return wrong(r,
-			"in quotes a backslash stands before one of a b f n r t v \\ ' \" (to the regular expression "
-			"goes a doubled one)");
+			"in quotes a backslash must precede one of a b f n r t v \\ ' \" (double it for the regular "
+			"expression)");
 	buf_putc(out, meanings[known - names]);
 	r->at++;
 	return 0;
@@ -65,7 +65,7 @@ static int read_quoted(struct selector_reader *r, char **out)
 	int rc = 0;
 
 	if (quote != '"' && quote != '\'' && quote != '`')
-		return wrong(r, "a text in quotes must stand here");
+		return wrong(r, "expected a text in quotes");
 	for (r->at++; rc == 0 && *r->at != quote;) {
 		if (!*r->at) {
 			rc = wrong_at(r, start, "the quotes are not closed");
@@ -89,7 +89,7 @@ static int read_quoted(struct selector_reader *r, char **out)
 static const struct {
 	const char *text;
 	enum promselector_operator operator;
-} operators[] = { { "!=", PROMSELECTOR_UNEQUAL }, { "=~", PROMSELECTOR_FITS }, { "!~", PROMSELECTOR_UNFITS },
+} operators[] = { { "!=", PROMSELECTOR_UNEQUAL }, { "=~", PROMSELECTOR_MATCH }, { "!~", PROMSELECTOR_NOMATCH },
 	{ "=", PROMSELECTOR_EQUAL } };
 
 static int read_operator(struct selector_reader *r, enum promselector_operator *out)
@@ -103,7 +103,7 @@ static int read_operator(struct selector_reader *r, enum promselector_operator *
 		skip_blanks(r);
 		return 0;
 	}
-	return wrong(r, "one of = != =~ !~ must stand here");
+	return wrong(r, "expected one of = != =~ !~");
 }
 
 /* Sets the metric's name, once. */
@@ -130,8 +130,8 @@ static int add_matcher(struct selector_reader *r, struct promselector *s, struct
 	}
 	if (s->count == PROMSELECTOR_MATCHERS_MAX)
 		return wrong_at(r, at, "too many matchers: at most 32");
-	if (m->operator== PROMSELECTOR_FITS || m->operator== PROMSELECTOR_UNFITS) {
-		m->regex = promregex_compile(m->value, r->err);
+	if (m->operator== PROMSELECTOR_MATCH || m->operator== PROMSELECTOR_NOMATCH) {
+		m->regex = re2_compile(m->value, r->err);
 		if (!m->regex)
 			return err_wrap(r->err, "position %zu", (size_t)(at - r->whole) + 1);
 	}
@@ -173,7 +173,7 @@ static int read_matchers(struct selector_reader *r, struct promselector *s)
 			return -1;
 		skip_blanks(r);
 		if (*r->at != ',' && *r->at != '}')
-			return wrong(r, *r->at ? "a comma or } must stand here" : "the { is not closed");
+			return wrong(r, *r->at ? "expected a comma or }" : "the { is not closed");
 		if (*r->at == ',')
 			r->at++;
 		skip_blanks(r);
@@ -190,13 +190,13 @@ static int read_selector(struct selector_reader *r, struct promselector *s)
 	s->name = read_bare_name(r, true);
 	skip_blanks(r);
 	if (!s->name && *r->at != '{')
-		return wrong(r, "a metric's name or { must stand here");
+		return wrong(r, "expected a metric's name or {");
 	if (*r->at == '{' && read_matchers(r, s))
 		return -1;
 	skip_blanks(r);
 	if (*r->at)
 		return wrong(r,
-			"only an instant selector is understood, such as name{label=\"value\"}: no range, offset, "
+			"only an instant selector is supported, such as name{label=\"value\"}: no range, offset, "
 			"function or operator");
 	if (!s->name || !*s->name)
 		return wrong_at(r, r->whole, "the metric's name is missing");
@@ -221,7 +221,7 @@ void promselector_free(struct promselector *s)
 	for (size_t i = 0; i < s->count; i++) {
 		struct promselector_matcher *m = &s->matchers[i];
 
-		promregex_free(m->regex);
+		re2_free(m->regex);
 		free(m->label);
 		free(m->value);
 	}
@@ -235,8 +235,8 @@ bool promselector_holds(const struct promselector_matcher *m, const char *value,
 	switch (m->operator) {
 	case PROMSELECTOR_EQUAL: return strcmp(value, m->value) == 0;
 	case PROMSELECTOR_UNEQUAL: return strcmp(value, m->value) != 0;
-	case PROMSELECTOR_FITS: return promregex_fits(m->regex, value, budget);
-	case PROMSELECTOR_UNFITS: return !promregex_fits(m->regex, value, budget);
+	case PROMSELECTOR_MATCH: return re2_matches(m->regex, value, budget);
+	case PROMSELECTOR_NOMATCH: return !re2_matches(m->regex, value, budget);
 	}
 	return false;
 }

@@ -36,7 +36,7 @@ struct promtext {
 
 static int wrong(struct promtext *p, const char *what)
 {
-	return err_set(&p->err, ERR_INVALID, "the answer is no page of metrics: line %zu: %s", p->number, what);
+	return err_set(&p->err, ERR_INVALID, "the answer is not a metrics page: line %zu: %s", p->number, what);
 }
 
 static bool at_end(const struct line *l)
@@ -72,7 +72,7 @@ static int read_bare(struct promtext *p, struct line *l, struct buf *out)
 	buf_append(out, start, (size_t)(l->at - start));
 	if (buf_failed(out))
 		return wrong(p, "a name is too long");
-	return l->at > start ? 0 : wrong(p, "a name must stand here");
+	return l->at > start ? 0 : wrong(p, "expected a name");
 }
 
 /* "text" with \\, \" and \n. */
@@ -87,7 +87,7 @@ static int read_quoted(struct promtext *p, struct line *l, struct buf *out)
 		if (at_end(l))
 			return wrong(p, "the quotes are not closed");
 		if (escape && !strchr("\\\"n", *l->at))
-			return wrong(p, "in quotes a backslash stands before \\, \" or n");
+			return wrong(p, "in quotes a backslash must precede \\, \" or n");
 		buf_putc(out, escape && *l->at == 'n' ? '\n' : *l->at);
 	}
 	l->at++;
@@ -143,11 +143,11 @@ static int read_label(struct promtext *p, struct line *l, bool *meant)
 		return 0;
 	}
 	if (!looking_at(l, '='))
-		return wrong(p, "= must stand behind a label");
+		return wrong(p, "expected = after a label");
 	l->at++;
 	skip_blanks(l);
 	if (!looking_at(l, '"'))
-		return wrong(p, "a label's value must stand in quotes");
+		return wrong(p, "a label's value must be in quotes");
 	if (read_quoted(p, l, &p->value))
 		return -1;
 	if (!p->found && *meant && (p->name.len == 0 || is_selected(p)))
@@ -166,7 +166,7 @@ static int read_labels(struct promtext *p, struct line *l, bool *meant)
 			return -1;
 		skip_blanks(l);
 		if (!looking_at(l, ',') && !looking_at(l, '}'))
-			return wrong(p, "a comma or } must stand behind a label");
+			return wrong(p, "expected a comma or } after a label");
 		if (looking_at(l, ','))
 			l->at++;
 		skip_blanks(l);
@@ -204,12 +204,12 @@ static int read_value(struct promtext *p, struct line *l, double *value)
 
 	skip_blanks(l);
 	if (!read_number(l, value))
-		return wrong(p, "a value must stand behind the name and its labels");
+		return wrong(p, "expected a value after the name and its labels");
 	skip_blanks(l);
 	if (!at_end(l) && !looking_at(l, '#') && !read_number(l, &time))
-		return wrong(p, "what stands behind the value is no time");
+		return wrong(p, "expected a time after the value");
 	skip_blanks(l);
-	return at_end(l) || looking_at(l, '#') ? 0 : wrong(p, "there is something behind the value and its time");
+	return at_end(l) || looking_at(l, '#') ? 0 : wrong(p, "there is something after the value and its time");
 }
 
 /* ---- Lines ---- */
@@ -272,7 +272,7 @@ static int result(struct promtext *p, double *out)
 		return err_set(&p->err, ERR_INVALID, "value not found: metric '%.200s' has no series with these labels",
 			p->selector->name);
 	if (!isfinite(p->result))
-		return err_set(&p->err, ERR_INVALID, "metric '%.200s' is %s, which is no number to scale by",
+		return err_set(&p->err, ERR_INVALID, "metric '%.200s' is %s, which is not a usable number",
 			p->selector->name,
 			isnan(p->result)        ? "NaN"
 				: p->result > 0 ? "+Inf"
@@ -290,7 +290,7 @@ int promtext_feed(struct promtext *p, const char *bytes, size_t len)
 	if (p->err.kind != ERR_NONE)
 		return -1;
 	if (len > 0 && memchr(bytes, '\0', len))
-		return err_set(&p->err, ERR_INVALID, "the answer is no page of metrics: there is a zero byte in it");
+		return err_set(&p->err, ERR_INVALID, "the answer is not a metrics page: it contains a zero byte");
 	for (; at < end && (newline = memchr(at, '\n', (size_t)(end - at))) != NULL; at = newline + 1) {
 		p->number++;
 		if (p->rest.len > 0 ? read_rest(p, at, (size_t)(newline - at))
@@ -304,7 +304,7 @@ int promtext_feed(struct promtext *p, const char *bytes, size_t len)
 	return wrong(p, "the line is too long");
 }
 
-size_t promtext_kept(const struct promtext *p)
+size_t promtext_buffered(const struct promtext *p)
 {
 	return p->rest.len;
 }

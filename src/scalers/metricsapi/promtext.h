@@ -22,7 +22,7 @@ struct promtext *promtext_new(const struct promselector *selector /* borrowed un
 void promtext_free(struct promtext *t); /* NULL is fine */
 /* Parses the next bytes. -1: the page is invalid, promtext_end says why; do not feed more. */
 int promtext_feed(struct promtext *t, const char *bytes, size_t len);
-size_t promtext_kept(const struct promtext *t); /* bytes buffered until the line ends */
+size_t promtext_buffered(const struct promtext *t); /* bytes buffered until the line ends */
 /* Ends the page. ERR_INVALID without content of the page. */
 int promtext_end(struct promtext *t, double *out, struct err *err);
 

@@ -81,7 +81,7 @@ char *serviceurls_request(const struct serviceurls *s)
 
 struct found_endpoints {
 	const struct serviceurls *service;
-	struct strmap seen; /* pods and URLs; sorted, so many of them would take their square */
+	struct strmap seen; /* pods and URLs */
 	char **urls;
 	size_t count;
 	struct err *err;
@@ -137,9 +137,8 @@ static int add_endpoint(struct found_endpoints *f, const json_t *endpoint, uint1
 	if (!address || json_is_false(json_object_get(json_object_get(endpoint, "conditions"), "ready")))
 		return 0;
 	if (strspn(address, "0123456789abcdefABCDEF.:ghijklmnopqrstuvwxyz-") != strlen(address))
-		return err_set(f->err, ERR_INVALID,
-			"an EndpointSlice of Service %s/%s has something else than an address", f->service->namespace_,
-			f->service->service);
+		return err_set(f->err, ERR_INVALID, "an EndpointSlice of Service %s/%s has an invalid address",
+			f->service->namespace_, f->service->service);
 	place = hostport_join(address, port);
 	url = mem_printf("%s://%s%s", f->service->scheme, place, f->service->rest);
 	if (*pod && !note(f, pod))
@@ -164,8 +163,8 @@ static int add_slice(struct found_endpoints *f, const json_t *slice)
 
 	if (port == 0 && json_array_size(endpoints) > 0)
 		return err_set(f->err, ERR_INVALID,
-			"the pods of Service %s/%s have several ports, and none of them is %u: the URL names the port "
-			"of the pods",
+			"the pods of Service %s/%s have several ports, but not %u: the URL must have a port of the "
+			"pods",
 			f->service->namespace_, f->service->service, f->service->port);
 	json_array_foreach(endpoints, i, endpoint) if (add_endpoint(f, endpoint, port)) return -1;
 	return 0;

@@ -49,9 +49,8 @@ static bool is_next(struct xmlvalue *s, const char *element)
 	if (level->indexed)
 		return level->seen - 1 == level->index;
 	if (level->seen > 1) {
-		err_set(&why, ERR_INVALID,
-			"there are several elements %.100s: an index must say which, such as %.100s.0", level->name,
-			level->name);
+		err_set(&why, ERR_INVALID, "there are several elements %.100s: add an index, such as %.100s.0",
+			level->name, level->name);
 		xmlreader_stop(&s->xml, &why);
 	}
 	return level->seen == 1;
@@ -111,13 +110,13 @@ int xmlvalue_check(const struct dotpath *path, struct err *err)
 
 		if (part->indexed && i == 0)
 			return err_set(err, ERR_INVALID,
-				"the path begins with the name of the root element, not with an index");
+				"the path must begin with the name of the root element, not with an index");
 		if (part->indexed && path->parts[i - 1].indexed)
 			return err_set(err, ERR_INVALID,
-				"an index stands behind the name of an element, not behind an index");
+				"an index must follow the name of an element, not another index");
 		if (is_attribute(part) && (i == 0 || i + 1 < path->count || !part->name[1]))
 			return err_set(err, ERR_INVALID,
-				"an attribute (@name) is the last part of a path, behind an element");
+				"an attribute (@name) must be the last part of a path and follow an element");
 	}
 	return 0;
 }
@@ -156,7 +155,7 @@ static int number(const struct xmlvalue *s, double *out, struct err *err)
 	return metricvalue_none(METRICVALUE_NO_QUANTITY, err);
 }
 
-size_t xmlvalue_kept(const struct xmlvalue *s)
+size_t xmlvalue_buffered(const struct xmlvalue *s)
 {
 	return xmlreader_kept(&s->xml);
 }

@@ -7,7 +7,7 @@
  * cannot read any XML answer (doc/keda.md 8.10), so the path language is ours:
  *
  *   stats.queue.length     element names from the root on; the value is the element's text, trimmed
- *   stats.queue.1.length   the second of several elements of that name, counted from 0. Several
+ *   stats.queue.1.length   the second of several elements of that name (counted from 0). Several
  *                          elements without an index are an error
  *   stats.queue.@length    an attribute
  *
@@ -27,7 +27,7 @@ struct xmlvalue *xmlvalue_new(const struct dotpath *path /* borrowed until the e
 void xmlvalue_free(struct xmlvalue *x); /* NULL is fine */
 /* Parses the next bytes. -1: the document is invalid, xmlvalue_end says why; do not feed more. */
 int xmlvalue_feed(struct xmlvalue *x, const char *bytes, size_t len);
-size_t xmlvalue_kept(const struct xmlvalue *x); /* bytes buffered until the tag or comment ends */
+size_t xmlvalue_buffered(const struct xmlvalue *x); /* bytes buffered until the tag or comment ends */
 /* Ends the document. ERR_INVALID as jsonpath_number. */
 int xmlvalue_end(struct xmlvalue *x, double *out, struct err *err);
 

@@ -38,7 +38,7 @@ static void data_done(void *data)
 
 /* ---- Building ---- */
 
-/* Where the value comes from an authentication it is not shown. */
+/* The error does not show the value, as it may come from an authentication. */
 static int take_place(struct nats_question *q, struct err *err)
 {
 	struct hostport place;
@@ -52,7 +52,7 @@ static int take_place(struct nats_question *q, struct err *err)
 	mem_free_secret(password);
 	if (!is_good)
 		return err_set(err, ERR_INVALID,
-			"parameter \"natsServerMonitoringEndpoint\" must be host:port, as nats.default.svc:8222, "
+			"parameter \"natsServerMonitoringEndpoint\" must be host:port, such as nats.default.svc:8222, "
 			"without http://");
 	q->host = mem_dup(place.host);
 	q->port = place.has_port ? mem_printf("%u", place.port) : mem_dup("");
@@ -67,15 +67,15 @@ static int take_account(struct nats_question *q, struct err *err)
 	bool too_long;
 
 	if (!q->account && !q->account_id)
-		return err_set_about(err, "account", "no account name or id given: parameter \"account\" is %s",
-			"$G where the server has no accounts");
+		return err_set_about(err, "account", "no account name or id given: set parameter \"account\" to %s",
+			"$G if the server has no accounts");
 	buf_puts(&path, "/jsz?acc=");
 	buf_put_percent(&path, q->account_id ? q->account_id : q->account, "");
-	/* Newer servers know an account with a JWT by its ID alone: its name is found among all. */
+	/* Newer servers find a JWT account by its ID only; by name all accounts are searched. */
 	buf_puts(&path, "&accounts=true&consumers=true");
 	too_long = buf_failed(&path);
 	q->jsz = buf_take(&path);
-	if (!q->account_id) /* what KEDA takes for both */
+	if (!q->account_id) /* as KEDA does */
 		q->account_id = mem_dup(q->account);
 	return too_long ? err_set(err, ERR_INVALID, "parameter \"account\" or \"accountID\" is too long") : 0;
 }

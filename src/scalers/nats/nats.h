@@ -3,13 +3,13 @@
 #define SCALERS_NATS_NATS_H
 
 /*
- * nats-jetstream: what a consumer of a JetStream stream has still to do, from the monitoring port
- * of NATS servers (doc/keda.md 8.13).
+ * Trigger type `nats-jetstream`: the backlog of a JetStream consumer, from the monitoring port of
+ * NATS servers (doc/keda.md 8.13).
  *
- * Of a cluster only the consumer's leader knows it: each server repeats the leader's name, and
- * counts what it has heard of. So the answer is taken from the server that is called so. It is
- * looked for once, by what the servers say of each other, and asked directly for as long as it is
- * the leader: the same process, by its identity, and the consumer names it.
+ * In a cluster only the consumer's leader knows the exact backlog; the others report the leader's
+ * name and counts that may be stale. So the leader is searched once, by the addresses that the
+ * servers report of each other, and then asked directly as long as it is the same process (server
+ * ID) and still names itself as leader.
  */
 
 #include "scalers/scaler.h"

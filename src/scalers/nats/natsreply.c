@@ -15,8 +15,8 @@
 #define NO_NATS "is this the monitoring port of a NATS server?"
 
 /*
- * All numbers as reals: servers write 18446744073709551615 for what an account has no limit of, and
- * jansson refuses the whole text for such an integer.
+ * Reads all numbers as reals: servers write 18446744073709551615 for "unlimited", and jansson
+ * refuses the whole text for such an integer.
  */
 static json_t *parse(const char *body, size_t len, struct err *err)
 {
@@ -34,7 +34,7 @@ static json_t *parse(const char *body, size_t len, struct err *err)
 	return NULL;
 }
 
-/* NATS allows no blanks in them; a control would break the line of a message. */
+/* NATS allows no blanks in names; control characters would corrupt our messages. */
 static int take_name(const json_t *object, const char *key, char out[NATSREPLY_NAME_SIZE], struct err *err)
 {
 	const char *text = json_str_or_empty(object, key);
@@ -43,7 +43,7 @@ static int take_name(const json_t *object, const char *key, char out[NATSREPLY_N
 	while (clean < len && !isspace((unsigned char)text[clean]) && !iscntrl((unsigned char)text[clean]))
 		clean++;
 	if (clean < len || len >= NATSREPLY_NAME_SIZE)
-		return err_set(err, ERR_INVALID, "%s in the answer is no name: " NO_NATS, key);
+		return err_set(err, ERR_INVALID, "%s in the answer is not a valid name: " NO_NATS, key);
 	memcpy(out, text, len + 1);
 	return 0;
 }
@@ -104,8 +104,8 @@ static int take_jsz(const json_t *root, const struct natsreply_wanted *wanted, s
 
 	if (json_is_true(json_object_get(root, "disabled")))
 		return err_set(err, ERR_INVALID,
-			"JetStream is not enabled on this server: natsServerMonitoringEndpoint must name one that has "
-			"it");
+			"JetStream is not enabled on this server: natsServerMonitoringEndpoint must name a server "
+			"with JetStream");
 	if (take_name(root, "server_id", out->id, err))
 		return -1;
 	if (!*out->id)
@@ -140,7 +140,7 @@ static bool is_host(const struct hostport *h)
 	return at > h->host && !*at;
 }
 
-/* What is no host:port is passed over: it cannot be asked. */
+/* Skips entries that are not host:port. */
 static void take_hosts(const json_t *urls, struct natsreply_varz *out)
 {
 	for (size_t i = 0; i < json_array_size(urls) && out->count < NATSREPLY_HOSTS_MAX; i++) {

@@ -3,9 +3,9 @@
 #define SCALERS_NATS_NATSREPLY_H
 
 /*
- * Reads what the monitoring port of a NATS server says: /jsz, a consumer of a stream of an account,
- * and /varz, who the server is and where the others of its cluster are. Pure. Anything may stand at
- * that address, so nothing in an answer is trusted; what is missing is an error, never 0.
+ * Reads answers of a NATS server's monitoring port: /jsz, the consumer of a stream, and /varz, the
+ * server's identity and the addresses of its cluster. Pure. Answers are untrusted; missing values
+ * are errors, never 0.
  */
 
 #include <stdbool.h>
@@ -14,26 +14,26 @@
 #include "base/err.h"
 
 struct natsreply_wanted {                 /* borrowed */
-	const char *account, *account_id; /* whichever fits; either may be NULL */
+	const char *account, *account_id; /* either may match; either may be NULL */
 	const char *stream, *consumer;
 };
 
-enum natsreply_found { /* how far it was found */
+enum natsreply_found { /* the most specific object that was found */
 	NATSREPLY_NO_ACCOUNT,
 	NATSREPLY_NO_STREAM,
 	NATSREPLY_NO_CONSUMER,
 	NATSREPLY_CONSUMER,
 };
 
-/* Names of servers, and identities, without blanks and controls. */
+/* Server names and IDs, without blanks and control characters. */
 #define NATSREPLY_NAME_SIZE 256
 
 struct natsreply_jsz {
-	char id[NATSREPLY_NAME_SIZE]; /* of the server that says this */
-	bool is_cluster;              /* of several servers */
+	char id[NATSREPLY_NAME_SIZE]; /* of the answering server */
+	bool is_cluster;              /* it belongs to a cluster */
 	enum natsreply_found found;
-	char leader[NATSREPLY_NAME_SIZE]; /* of the consumer: a server's name; "": none is told */
-	double lag;                       /* not delivered yet, or not acknowledged */
+	char leader[NATSREPLY_NAME_SIZE]; /* of the consumer: a server's name; "": not reported */
+	double lag;                       /* messages not delivered, or not acknowledged */
 };
 
 /* 0, or -1 with ERR_INVALID. */
@@ -46,7 +46,7 @@ struct natsreply_varz {
 	char id[NATSREPLY_NAME_SIZE], name[NATSREPLY_NAME_SIZE];
 	char *hosts[NATSREPLY_HOSTS_MAX]; /* owned: names and addresses, no brackets, each once */
 	size_t count;
-	/* of the servers' routes to each other, as they tell clients nothing (no_advertise) */
+	/* hosts are the servers' routes to each other, as they advertise none to clients */
 	bool are_routes;
 };
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which request is next: first the server known to lead the consumer, when one is; else the
- * endpoint, and when that belongs to a cluster, one server of it after the other, by /varz and
- * /jsz, until one is what the consumer calls its leader. A server on the way that does not answer
- * takes a third of the time that is left, and is passed over.
+ * Chooses the next request: first to the consumer's leader, if known; else to the endpoint, and if
+ * that belongs to a cluster, to its servers in turn, by /varz and /jsz, until one is the consumer's
+ * leader. Each server gets a third of the remaining time to answer, and is skipped if it does not.
  */
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -17,28 +16,28 @@
 
 #define PLACES_MAX    (2 * NATSREPLY_HOSTS_MAX)
 #define LEFT_LEAST_MS 20
-/* What the server says of an account with a thousand consumers. */
+/* Enough for an account with a thousand consumers. */
 #define JSZ_MAX ((size_t)4 << 20)
 
 enum nats_step {
 	AT_START,         /* no request yet */
-	AT_KNOWN,         /* /jsz of who led the consumer last */
-	AT_ENDPOINT,      /* its /jsz */
-	AT_ENDPOINT_NAME, /* its /varz */
+	AT_KNOWN,         /* /jsz of the last known leader */
+	AT_ENDPOINT,      /* /jsz of the endpoint */
+	AT_ENDPOINT_NAME, /* /varz of the endpoint */
 	AT_PLACE_NAME,    /* /varz of a server of the cluster */
-	AT_PLACE,         /* its /jsz */
+	AT_PLACE,         /* /jsz of that server */
 };
 
 struct nats_walk {
 	enum nats_step step;
-	double lag; /* by the endpoint */
+	double lag; /* reported by the endpoint */
 	char endpoint_id[NATSREPLY_NAME_SIZE];
-	char leader[NATSREPLY_NAME_SIZE];                        /* as the consumer says; "": nobody has said yet */
-	char name[NATSREPLY_NAME_SIZE], id[NATSREPLY_NAME_SIZE]; /* of the server that is asked */
-	enum natsreply_found found;                              /* the most that any of them has */
+	char leader[NATSREPLY_NAME_SIZE];                        /* of the consumer; "": not reported yet */
+	char name[NATSREPLY_NAME_SIZE], id[NATSREPLY_NAME_SIZE]; /* of the server being asked */
+	enum natsreply_found found;                              /* the best result so far */
 	char *places[PLACES_MAX];                                /* owned: "http://10.0.0.7:8222" */
 	size_t count, next;
-	struct err missed; /* of the last one that did not answer as it should */
+	struct err missed; /* of the last server that failed */
 };
 
 static struct nats_question *question_of(const struct httpsource *ask)
@@ -55,7 +54,7 @@ static void walk_done(void *state)
 	w->count = 0;
 }
 
-/* ---- Who leads ---- */
+/* ---- The leader ---- */
 
 void natswalk_forget(struct nats_question *q)
 {
@@ -72,7 +71,7 @@ static void remember(struct nats_question *q, const char *base, const char *name
 	q->leader.id = mem_dup(id);
 }
 
-/* ---- Where the servers of a cluster are ---- */
+/* ---- The servers of the cluster ---- */
 
 static bool is_address(const char *host)
 {
@@ -96,10 +95,9 @@ static void add_place(struct nats_walk *w, const struct nats_question *q, const 
 }
 
 /*
- * What a server tells clients is where it is. A route's name may be one that only the servers
- * resolve, as they search in their namespace: so KEDA asks the Pod (its first label) behind the
- * Service that the endpoint names. Where that makes no sense, outside of Kubernetes, the name is
- * taken as it is.
+ * Addresses for clients are used as they are. A route's name may resolve only in the servers'
+ * namespace, so KEDA prepends its first label, the Pod's name, to the Service that the endpoint
+ * names. As this is wrong outside of Kubernetes, the route's full name is tried as well.
  */
 static void add_route(struct nats_walk *w, const struct nats_question *q, const char *host)
 {
@@ -123,7 +121,7 @@ static void take_places(struct nats_walk *w, const struct nats_question *q, cons
 			add_place(w, q, v->hosts[i]);
 }
 
-/* ---- What is said when it is not found ---- */
+/* ---- Errors ---- */
 
 static int not_here(const struct nats_question *q, enum natsreply_found found, struct err *err)
 {
@@ -132,8 +130,8 @@ static int not_here(const struct nats_question *q, enum natsreply_found found, s
 	if (found == NATSREPLY_NO_STREAM)
 		return err_set(err, ERR_INVALID, "stream \"%s\" not found", q->stream);
 	return err_set(err, ERR_INVALID,
-		"account not found: the server tells of no such account with streams; \"account\" is its name ($G "
-		"without accounts), \"accountID\" its public key where the server has an operator (JWT)");
+		"account not found: the server has no such account with streams; \"account\" is its name ($G without "
+		"accounts), \"accountID\" its public key if the server has an operator (JWT)");
 }
 
 static int not_found(const struct nats_question *q, const struct nats_walk *w, struct err *err)
@@ -145,16 +143,15 @@ static int not_found(const struct nats_question *q, const struct nats_walk *w, s
 		if (w->missed.kind == ERR_NONE)
 			return -1;
 		err->kind = ERR_TEMPORARY;
-		err_wrap(err, "one of the cluster's servers did not answer (%.200s), and at the others", w->missed.msg);
+		err_wrap(err, "one of the cluster's servers did not answer (%.200s), and on the others", w->missed.msg);
 		return -1;
 	}
 	if (!*w->leader)
-		return err_set(err, ERR_TEMPORARY, "consumer \"%s\" has no leader for now%s%s", q->consumer, missed,
+		return err_set(err, ERR_TEMPORARY, "consumer \"%s\" has no leader at present%s%s", q->consumer, missed,
 			w->missed.msg);
 	return err_set(err, ERR_TEMPORARY,
-		"leader node not found for consumer \"%s\": none of the %zu places where the cluster's servers should "
-		"be is %s's, at the endpoint's port; connect_urls in /varz must be addresses that can be reached from "
-		"here%s%.160s",
+		"leader node not found for consumer \"%s\": none of the cluster's %zu addresses, at the endpoint's "
+		"port, belongs to %s; connect_urls in /varz must be reachable from here%s%.160s",
 		q->consumer, w->count, w->leader, missed, w->missed.msg);
 }
 
@@ -209,7 +206,7 @@ static enum httpsource_verdict answered(struct answer *out, double lag)
 	return HTTPSOURCE_ANSWERED;
 }
 
-/* A server on the way is of no use; err says why. */
+/* Skips this server; err: why, or NULL if it is not the leader. */
 static enum httpsource_verdict next_place(struct nats_walk *w, const struct err *err)
 {
 	if (err)
@@ -219,7 +216,7 @@ static enum httpsource_verdict next_place(struct nats_walk *w, const struct err 
 	return HTTPSOURCE_NEXT;
 }
 
-/* Who led the consumer may be another process since, or lead it no more. */
+/* The last leader may have been restarted or lost its role. */
 static enum httpsource_verdict read_known(struct nats_question *q, struct nats_walk *w,
 	const struct webresponse *answer, struct answer *out)
 {
@@ -255,7 +252,7 @@ static enum httpsource_verdict read_endpoint(const struct nats_question *q, stru
 	return HTTPSOURCE_NEXT;
 }
 
-/* Behind a Service another server may say this than said that. */
+/* Behind a Service /varz may be answered by another server than /jsz was. */
 static enum httpsource_verdict read_endpoint_name(struct nats_question *q, struct nats_walk *w,
 	const struct webresponse *answer, struct answer *out, struct err *err)
 {

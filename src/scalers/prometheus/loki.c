@@ -29,8 +29,8 @@ static const struct param_row rows[] = {
 static const struct param_table table = PARAM_TABLE(rows);
 
 /*
- * What is missing of the path behind the URL, as KEDA looks at it: nothing where the URL ends in
- * all of it, the rest where the URL's path is its beginning, else all of it.
+ * The part of the API's path to append to the URL, as in KEDA: nothing if the URL ends with the
+ * path, the rest if the URL's path is a prefix of it, else all of it.
  */
 static const char *rest_of_path(const char *url)
 {
@@ -68,7 +68,7 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 	return 0;
 }
 
-/* What is wrong with a query Loki says in plain words. */
+/* Loki reports errors in a query as plain text. */
 static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {

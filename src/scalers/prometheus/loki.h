@@ -3,8 +3,8 @@
 #define SCALERS_PROMETHEUS_LOKI_H
 
 /*
- * loki: the number that an instant query gives to Loki, whose answers have the form of Prometheus'
- * (doc/keda.md 8.6).
+ * Trigger type `loki`: the number that an instant query of Loki returns. Its answers have
+ * Prometheus' format (doc/keda.md 8.6).
  */
 
 #include "scalers/scaler.h"

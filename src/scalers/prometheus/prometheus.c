@@ -15,7 +15,7 @@
 #include "scalers/prometheus/promreply.h"
 
 /*
- * The login's URL ends where the time belongs ("http://prom:9090/api/v1/query?query=up&"), because
+ * login.url ends where the parameter time belongs ("http://prom:9090/api/v1/query?query=up&"), as
  * AWS signatures need sorted parameters.
  */
 struct prometheus {
@@ -23,7 +23,7 @@ struct prometheus {
 	char *query, *namespace_;
 	struct strmap parameters, headers;
 	bool empty_is_zero;
-	char *after; /* what follows the time: "&timeout=2s"; "" */
+	char *after; /* parameters after time: "&timeout=2s"; "" */
 };
 
 #define AT(field) offsetof(struct prometheus, field)
@@ -105,7 +105,7 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 	int64_t now_ms = timestamp_now_ms();
 
 	(void)err;
-	/* KEDA sends whole seconds, which may exclude what was scraped within the last second. */
+	/* KEDA sends whole seconds, which may miss samples of the last second. */
 	out->url = mem_printf("%stime=%lld.%03lld%s", q->login.url, (long long)(now_ms / 1000),
 		(long long)(now_ms % 1000), q->after);
 	strmap_copy(&out->headers, &q->headers);
@@ -122,7 +122,7 @@ static void count_empty(struct counters *counters, bool is_zero)
 
 	if (counters)
 		counters_add(counters_declare(counters, COUNTERS_COUNTER, "keda_scaler_empty_upstream_responses_total",
-				     "Queries that were answered with nothing.", labels),
+				     "Queries with an empty result.", labels),
 			(const char *const[]){ is_zero ? "true" : "false" }, 1);
 }
 

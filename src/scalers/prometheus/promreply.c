@@ -63,7 +63,7 @@ static enum promreply sample(const json_t *pair, double *value, struct err *err)
 
 static enum promreply empty(struct err *err)
 {
-	err_set(err, ERR_INVALID, "the result is empty: no series fits, or its target is lost");
+	err_set(err, ERR_INVALID, "the result is empty: no series matches, or its target is lost");
 	return PROMREPLY_EMPTY;
 }
 
@@ -119,12 +119,11 @@ static enum promreply success(const json_t *root, double *value, struct err *err
 	return elements(result, value, err);
 }
 
-/* ---- Whether the answer is whole ---- */
+/* ---- Completeness ---- */
 
 /*
- * Whether a warning speaks of how the query is written or was executed, not of data that lacks:
- * annotations of PromQL, among the warnings of Prometheus 2.48 to 2.53, Thanos and Mimir; and
- * Loki's word of its new engine.
+ * Whether a warning is about the query itself, not about missing data: annotations of PromQL, which
+ * Prometheus 2.48 to 2.53, Thanos and Mimir send as warnings, and Loki's notice of its new engine.
  */
 static bool speaks_of_query(const char *warning)
 {
@@ -142,12 +141,12 @@ static int partial(const char *warning, struct err *err)
 	struct buf words = BUF_INIT(4 * WORDS_MAX);
 
 	put_words(&words, warning);
-	err_set(err, ERR_TEMPORARY, "the answer may be of a part of the data: %s", buf_text(&words));
+	err_set(err, ERR_TEMPORARY, "the answer may cover only part of the data: %s", buf_text(&words));
 	buf_done(&words);
 	return -1;
 }
 
-/* A part of the series gives a number, or nothing, that looks like any other. */
+/* The number of an incomplete answer looks like any other, so it is refused. */
 static int check_whole(const json_t *root, struct err *err)
 {
 	const json_t *warnings = json_object_get(root, "warnings"), *one;
@@ -179,7 +178,7 @@ static enum promreply refused(int status, const json_t *root, struct err *err)
 		put_words(&words, text);
 	}
 	err_set(err, good ? ERR_INVALID : httpstatus_kind(status), "%s",
-		words.len > 0 ? buf_text(&words) : "the answer says error, and not which");
+		words.len > 0 ? buf_text(&words) : "the server reports an error without a message");
 	if (err)
 		err->http_status = good ? 0 : status;
 	buf_done(&words);
@@ -212,7 +211,7 @@ enum promreply promreply_read(int status, const char *content_type, const char *
 	if (status < 200 || status > 299 || json_str_is(root, "status", "error"))
 		reply = refused(status, root, err);
 	else if (!bearable)
-		err_wrap(err, "the query must return one element, and the answer is too large");
+		err_wrap(err, "the answer is too large: the query must return one element");
 	else if (!json_is_object(root))
 		reply = no_json(content_type, json_bare_number(wrong.msg), err);
 	else if (check_whole(root, err) == 0)

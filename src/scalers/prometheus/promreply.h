@@ -21,10 +21,9 @@ enum promreply {
 
 /*
  * Accepts one element of an instant vector, or a scalar. Several elements, ranges, histograms and
- * strings are failures. So is whatever is of a part of the data: with isPartial, as VictoriaMetrics
- * says it, or with a warning, as Thanos names a store that is away, but for those that speak of the
- * query alone ("PromQL info:", "PromQL warning:"). The number may be a string, as Prometheus writes
- * it, or a JSON number.
+ * strings are failures. So are incomplete answers: with isPartial (VictoriaMetrics), or with a
+ * warning (Thanos: a store is unavailable), except for warnings about the query itself ("PromQL
+ * info:", "PromQL warning:"). The number may be a string, as in Prometheus, or a JSON number.
  */
 enum promreply promreply_read(int status, const char *content_type, const char *body, size_t len, double *value,
 	struct err *err);

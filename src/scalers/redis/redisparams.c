@@ -99,7 +99,7 @@ static bool wants_tls(const struct connection *c)
 
 static int check_tls(const struct scaler_params *params, const struct connection *c, struct err *err)
 {
-	if (c->enable_tls != PARAM_UNSAID && c->tls)
+	if (c->enable_tls != PARAM_UNSET && c->tls)
 		return err_set_about(err, "enableTLS",
 			"unable to set `tls` in both ScaledObject and TriggerAuthentication together");
 	if (c->tls && strcmp(c->tls, "enable") != 0 && strcmp(c->tls, "disable") != 0)

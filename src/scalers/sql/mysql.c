@@ -47,8 +47,8 @@ struct mysql_login {
 };
 
 /*
- * Lookup orders as in KEDA; tls and the four rows after it are ours, and so are hostFromEnv and the
- * like, which KEDA's manual mentions.
+ * Lookup orders are as in KEDA. KEDA lacks tls and the four rows after it, and hostFromEnv and the
+ * like, although its manual mentions these.
  */
 #define LOGIN_AT(field) offsetof(struct mysql_login, field)
 static const struct param_row login_rows[] = {
@@ -80,8 +80,8 @@ static int read_single(const struct mysql_login *f, struct mysqldsn *dsn, struct
 	dsn->database = mem_dup(f->database);
 	if (!f->host)
 		return err_set_about(err, "host",
-			"no host given: there must be host, port, username, password and dbName, or a connectionString "
-			"from a TriggerAuthentication, or connectionStringFromEnv");
+			"no host given: set host, port, username, password and dbName, or connectionString in a "
+			"TriggerAuthentication, or connectionStringFromEnv");
 	if (!f->user)
 		return err_set_about(err, "username", "no username given");
 	if (f->host[0] == '/' && !f->port) {
@@ -90,8 +90,7 @@ static int read_single(const struct mysql_login *f, struct mysqldsn *dsn, struct
 	}
 	if (strpbrk(f->host, "/@,"))
 		return err_set(err, ERR_INVALID,
-			"parameter \"host\" must be a name or an address, and nothing else: the port has a parameter "
-			"of its own");
+			"parameter \"host\" must be a name or an address only: set the port by parameter \"port\"");
 	joined = hostport_join_text(f->host, f->port ? f->port : DEFAULT_PORT);
 	if (mysqldsn_address(joined, &dsn->host, &dsn->port, err))
 		return err_wrap(err, "parameters \"host\" and \"port\""), err_about(err, f->port ? "port" : "host");
@@ -112,7 +111,7 @@ static int demand_tls(const struct mysqldsn *dsn, struct err *err)
 static int read_tls(const struct mysql_login *f, struct mysqldsn *dsn, struct err *err)
 {
 	if (f->tls != TLS_UNSAID && dsn->tls_given)
-		return err_set(err, ERR_INVALID, "parameter \"tls\": the connection string says tls already");
+		return err_set(err, ERR_INVALID, "parameter \"tls\": the connection string sets tls already");
 	if (f->tls != TLS_UNSAID)
 		dsn->tls = (enum mysqlendpoint_tls)f->tls;
 	if (params_check_pair("cert", f->cert, "key", f->key, err))
@@ -125,7 +124,7 @@ static int read_tls(const struct mysql_login *f, struct mysqldsn *dsn, struct er
 		return err_set(err, ERR_INVALID, "parameter \"%s\" is given, but tls is false", f->ca ? "ca" : "cert");
 	if (f->ca && dsn->tls != MYSQLENDPOINT_TLS_VERIFY)
 		return err_set(err, ERR_INVALID,
-			"parameter \"ca\" is given, but with tls=%s nothing is verified: leave one of them out",
+			"parameter \"ca\" is given, but tls=%s does not verify the server: remove one of them",
 			tls_words[dsn->tls]);
 	return demand_tls(dsn, err);
 }
@@ -200,9 +199,9 @@ static int judge_address(const struct scaler_params *params, const struct mysql_
 }
 
 /*
- * KEDA names the metric by what follows the last slash of the connection string, including its
- * parameters; the parser has refused anything there that could be a password. Else by dbName, which
- * it reads from no variable of the environment.
+ * KEDA names the metric by the part of the connection string after the last slash, including its
+ * parameters; the parser has refused anything there that could be a password. Otherwise by dbName,
+ * which KEDA does not read from the environment.
  */
 static char *make_metric_name(const struct scaler_params *params, const struct mysql_login *f)
 {
@@ -242,7 +241,7 @@ static void data_done(void *data)
 
 /* ---- Asking ---- */
 
-/* One question under way. */
+/* A question in progress. */
 struct mysql_ask {
 	struct scaler_ask base;
 	struct mysqlpool_call *call;

@@ -3,7 +3,7 @@
 #define SCALERS_SQL_MYSQL_H
 
 /*
- * Trigger type mysql: the first column of the first row of a query, on MySQL or MariaDB (KEDA's
+ * Trigger type `mysql`: the first column of the first row of a query, on MySQL or MariaDB (KEDA's
  * pkg/scalers/mysql_scaler.go).
  */
 

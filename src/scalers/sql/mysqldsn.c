@@ -49,8 +49,8 @@ static bool is_word(const char *text)
 /* ---- Parameters ---- */
 
 /*
- * Each checks its value and takes what matters of it; the message says what it must be. value is
- * not decoded yet, and may be changed.
+ * Each checks its value and stores what is needed of it. Returns NULL, or what the value must be.
+ * value is not decoded yet, and may be changed.
  */
 static const char *take_tls(struct mysqldsn *dsn, char *value)
 {
@@ -71,7 +71,7 @@ static const char *take_tls(struct mysqldsn *dsn, char *value)
 
 static const char *take_charset(struct mysqldsn *dsn, char *value)
 {
-	value[strcspn(value, ",")] = '\0'; /* the driver takes the first that the server knows */
+	value[strcspn(value, ",")] = '\0'; /* the driver uses the first that the server knows */
 	if (!is_word(value))
 		return "the name of a character set";
 	free(dsn->charset);
@@ -106,8 +106,8 @@ static const char *check_number(struct mysqldsn *dsn, char *value)
 static const struct parameter {
 	const char *name;
 	const char *(*take)(struct mysqldsn *dsn, char *value);
-	size_t flag;      /* without take: where its true or false is kept; 0: nowhere */
-	const char *must; /* whatever it is, it must not be there */
+	size_t flag;      /* without take: offset of its boolean; 0: not stored */
+	const char *must; /* always refused: what to do instead */
 	bool free_text;   /* not checked */
 } parameters[] = {
 	{ .name = "tls", .take = take_tls },
@@ -122,7 +122,7 @@ static const struct parameter {
 	/* Ignored: passwords from before MySQL 4.1 are never used. */
 	{ .name = "allowOldPasswords" },
 	/*
-	 * These concern how the Go program reads rows and its timeouts: here one number is read, by
+	 * Ignored: these set the Go program's timeouts and how it reads rows; we read one number by
 	 * the question's deadline.
 	 */
 	{ .name = "checkConnLiveness" },
@@ -140,7 +140,7 @@ static const struct parameter {
 	{ .name = "timeout", .take = check_duration },
 	{ .name = "tinyInt1IsBool" },
 	{ .name = "writeTimeout", .take = check_duration },
-	{ .name = "serverPubKey", .must = "left out: it names a key that only the Go program which registers it has" },
+	{ .name = "serverPubKey", .must = "left out: it names a key that only the Go program has which registers it" },
 	{ .name = "strict", .must = "left out: the driver has not had it since 2017" },
 };
 
@@ -168,7 +168,7 @@ static int take_parameter(struct mysqldsn *dsn, struct buf *variables, char *pai
 			: 0;
 	}
 	if (!*pair || pair[strspn(pair, WORD_CHARACTERS ".@")])
-		return invalid(err, "a parameter has a name that no parameter or system variable can have");
+		return invalid(err, "a parameter's name is not valid for a parameter or system variable");
 	if (text_unescape(value, true))
 		return invalid(err, "the value of a system variable is not percent-encoded");
 	buf_printf(variables, "%s%s = %s", variables->len > 0 ? ", " : "", pair, value);
@@ -202,9 +202,7 @@ int mysqldsn_address(const char *text, char **host, uint16_t *port, struct err *
 		return err_set(err, ERR_INVALID, "the address must be host:port, not a URL");
 	if (flaw == HOSTPORT_PORT || (flaw == HOSTPORT_GOOD && at.has_port && at.port == 0))
 		return err_set(err, ERR_INVALID, "the port must be a number from 1 to 65535");
-	/*
-	 * An IPv6 address without brackets has no port. What else is no host, the endpoint refuses.
-	 */
+	/* An IPv6 address without brackets has no port. The endpoint refuses invalid hosts. */
 	*port = flaw == HOSTPORT_GOOD ? at.port : 0;
 	*host = mem_dup(flaw == HOSTPORT_GOOD ? at.host : text);
 	if (!**host)
@@ -219,7 +217,7 @@ static int take_address(struct mysqldsn *dsn, const char *net, const char *addre
 		return 0;
 	}
 	if (*net && strcmp(net, "tcp") != 0 && strcmp(net, "tcp4") != 0 && strcmp(net, "tcp6") != 0)
-		return invalid(err, "the network in front of the address must be tcp or unix");
+		return invalid(err, "the network before the address must be tcp or unix");
 	if (!*address)
 		dsn->host = mem_dup("127.0.0.1");
 	else if (mysqldsn_address(address, &dsn->host, &dsn->port, err))
@@ -297,7 +295,7 @@ static int take_all(struct mysqldsn *dsn, char *text, struct err *err)
 	if (dsn->fallback && dsn->tls == MYSQLENDPOINT_TLS_VERIFY)
 		return err_set(err, ERR_INVALID,
 			"the connection string's parameter \"allowFallbackToPlaintext\" must be false with tls=true: "
-			"whoever stands between could ask for everything in the clear (tls=preferred says that this is "
+			"otherwise an attacker could force plain text (tls=preferred says that this is "
 			"wanted)");
 	if (dsn->fallback && dsn->tls == MYSQLENDPOINT_TLS_UNVERIFIED)
 		dsn->tls = MYSQLENDPOINT_TLS_PREFERRED;

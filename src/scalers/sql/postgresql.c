@@ -70,7 +70,7 @@ static int check_parts(const struct scaler_params *params, const struct postgres
 	if (!f->host && strmap_get(params->metadata, "connection") && !as_kscaled)
 		return err_set(err, ERR_INVALID,
 			"parameter \"connection\" is not read from the trigger's metadata, where everybody who may "
-			"read this object would see the password: "
+			"read this object could see the password: "
 			"put it into a Secret and a TriggerAuthentication, or name a variable of the container with "
 			"connectionFromEnv");
 	for (size_t i = 0; i < MEM_COUNT(parts); i++) {
@@ -85,7 +85,7 @@ static int check_parts(const struct scaler_params *params, const struct postgres
 }
 
 /*
- * kscaled's own, if all of the servers may see its token: libpq knows several, separated by commas.
+ * kscaled's own identity, if all hosts, which are separated by commas, may receive its token.
  */
 static struct identity *make_identity(const struct pod_identity *pod, const char *hosts, bool own_ca, struct err *err)
 {
@@ -105,7 +105,7 @@ static struct identity *make_identity(const struct pod_identity *pod, const char
 	return identity;
 }
 
-/* workload: as kscaled itself, and so by the parts alone, as in KEDA. */
+/* workload: log in as kscaled itself, which uses host, port and so on only, as in KEDA. */
 static struct pgendpoint *make_endpoint(const struct scaler_params *params, const struct postgresql_login *f,
 	bool workload, struct err *err)
 {
@@ -144,7 +144,7 @@ static int check_question(const struct postgresql *q, struct err *err)
 {
 	if (pgquery_is_several(q->query))
 		return err_set(err, ERR_INVALID,
-			"parameter \"query\" has several statements: only one is asked, so that it gives one number");
+			"parameter \"query\" has several statements: use one that yields one number");
 	if (q->channel && strlen(q->channel) > PG_CHANNEL_MAX)
 		return err_set(err, ERR_INVALID,
 			"parameter \"notifyChannel\" value \"%s\" is longer than %d bytes, which is all that "
@@ -185,7 +185,7 @@ static int build(struct scaler_build *b, struct err *err)
 
 /* ---- Asking ---- */
 
-/* One question under way. */
+/* A question in progress. */
 struct pg_ask {
 	struct scaler_ask base;
 	struct pg_call *call;
@@ -216,7 +216,7 @@ static const char *type_advice(unsigned type)
 	return "no number"; /* the value is not shown: it may be confidential */
 }
 
-/* A number as PostgreSQL writes it or as text in a column; NaN and Infinity are none. */
+/* A number as PostgreSQL prints it, or in a text column. Refuses NaN and Infinity. */
 static bool read_number(const char *text, double *out)
 {
 	MEM_AUTO char *plain = params_trimmed(text);
@@ -235,16 +235,16 @@ static bool read_number(const char *text, double *out)
 static int judge_answer(const struct pg_answer *a, double *value, struct err *err)
 {
 	if (a->results > 1)
-		return err_set(err, ERR_INVALID, "the query gives %u results: it must be one statement", a->results);
+		return err_set(err, ERR_INVALID, "the query gives %u results: use a single statement", a->results);
 	if (a->columns != 1)
-		return err_set(err, ERR_INVALID, "the query gives %d columns: it must give one", a->columns);
+		return err_set(err, ERR_INVALID, "the query gives %d columns: select one", a->columns);
 	if (a->rows == 0)
 		return err_set(err, ERR_INVALID,
-			"the query gives no row: let it give a number always, as SELECT COUNT(*) does, or SELECT "
+			"the query gives no row: make it always return a number, like SELECT COUNT(*), or SELECT "
 			"COALESCE((SELECT ...), 0)");
 	if (!a->text)
 		return err_set(err, ERR_INVALID,
-			"the query gives NULL, which is no number: write COALESCE(..., 0) where nothing means 0");
+			"the query gives NULL, which is no number: write COALESCE(..., 0) if that means 0");
 	if (!read_number(a->text, value))
 		return err_set(err, ERR_INVALID, "the query's value is %s", type_advice(a->type));
 	return 0;
@@ -345,7 +345,7 @@ static char *trigger_to_copy(const char *channel)
 	struct buf out = BUF_INIT(2048);
 
 	buf_puts(&out,
-		"nothing has come on this channel yet; a trigger that sends it, with the name of your table: CREATE "
+		"no notification on this channel yet; to send them, create a trigger on your table: CREATE "
 		"FUNCTION ");
 	put_quoted(&out, '"', "notify_", channel);
 	buf_puts(&out, "() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_notify(");

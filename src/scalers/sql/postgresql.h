@@ -3,7 +3,7 @@
 #define SCALERS_SQL_POSTGRESQL_H
 
 /*
- * Trigger type postgresql: the number that a query returns (doc/keda.md 8.3). Uses the connections
+ * Trigger type `postgresql`: the number that a query returns (doc/keda.md 8.3). Uses connections
  * of net/pg; with notifyChannel a NOTIFY triggers a poll.
  */
 

@@ -57,9 +57,9 @@ int dotpath_read(const char *text, struct dotpath *out, struct err *err)
 		out->parts = mem_resize(out->parts, out->count + 1, sizeof(*out->parts));
 		out->parts[out->count++] = part;
 		if (!behind)
-			what = "there is nothing behind the last backslash";
+			what = "the last backslash must be followed by a character";
 		else if (!*part.name)
-			what = "there is no name between the dots";
+			what = "a name is missing";
 		else if (out->count > DOTPATH_PARTS_MAX)
 			what = "too many parts: at most 64";
 		if (what) {

@@ -92,7 +92,7 @@ static const struct {
 	const char *text;
 	enum jsonpath_operator operator;
 } operators[] = {
-	/* the longer first */
+	/* longer operators first */
 	{ "==", JSONPATH_EQUAL },
 	{ "!=", JSONPATH_UNEQUAL },
 	{ "<=", JSONPATH_AT_MOST },
@@ -126,7 +126,7 @@ static void trim(const char **start, const char **end)
 		(*end)--;
 }
 
-/* "text" as JSON writes it, or bare. */
+/* A JSON string, or bare text. */
 static int read_right_side(struct path_reader *r, struct jsonpath_condition *c)
 {
 	json_t *value;
@@ -136,13 +136,13 @@ static int read_right_side(struct path_reader *r, struct jsonpath_condition *c)
 	if (looking_at(r, '~'))
 		return wrong(r, "comparisons with ~true and the like are not supported");
 	if (looking_at(r, '\''))
-		return wrong(r, "a text stands in double quotes");
+		return wrong(r, "texts must be in double quotes");
 	if (looking_at(r, '"')) {
 		if (behind_quotes(r->at, r->end) != r->end)
-			return wrong(r, "there is something behind the text in quotes");
+			return wrong(r, "there is something after the text in quotes");
 		value = json_loadb(r->at, (size_t)(r->end - r->at), JSON_DECODE_ANY, NULL);
 		if (!value)
-			return wrong(r, "the text in quotes must be one of JSON");
+			return wrong(r, "the text in quotes must be a JSON string");
 		c->text = mem_dup(json_string_value(value));
 		json_decref(value);
 	} else {
@@ -165,7 +165,7 @@ static int read_left_side(struct path_reader *r, const char *end, struct jsonpat
 	if (at_end(&left))
 		return 0; /* the element itself */
 	if (left.nested > JSONPATH_NESTED_MAX)
-		return wrong_at(r, left.at, "too many conditions inside of each other: at most 8");
+		return wrong_at(r, left.at, "conditions are nested too deeply: at most 8");
 	c->of = compile(&left);
 	return c->of ? 0 : -1;
 }
@@ -175,7 +175,7 @@ static int read_condition(struct path_reader *r, struct jsonpath_step *step)
 	struct path_reader inner = { r->whole, r->at + 2, closing(r->at + 2, r->end), r->nested, r->err };
 
 	if (!inner.end)
-		return wrong(r, "the parenthesis behind # is not closed");
+		return wrong(r, "the parenthesis after # is not closed");
 	step->condition = mem_zalloc(sizeof(*step->condition));
 	if (read_left_side(&inner, find_operator(inner.at, inner.end), step->condition))
 		return -1;
@@ -186,7 +186,7 @@ static int read_condition(struct path_reader *r, struct jsonpath_step *step)
 		r->at++;
 	}
 	if (at_end(&inner))
-		return 0; /* that it is there */
+		return 0; /* the field exists */
 	return read_operator(&inner, step->condition) || read_right_side(&inner, step->condition) ? -1 : 0;
 }
 
@@ -248,7 +248,7 @@ static int read_name(struct path_reader *r, struct jsonpath_step *step)
 			if (++r->at == r->end) {
 				buf_done(&plain);
 				buf_done(&pattern);
-				return wrong_at(r, start, "there is nothing behind the last backslash");
+				return wrong_at(r, start, "the last backslash must be followed by a character");
 			}
 		} else {
 			is_pattern |= *r->at == '*' || *r->at == '?';
@@ -274,10 +274,10 @@ static int read_step(struct path_reader *r, struct jsonpath_step *step)
 
 	if (left > 0 && (*r->at == '{' || *r->at == '['))
 		return wrong(r,
-			"multipaths ({...}, [...]) are not supported; a name that begins so is written with a "
+			"multipaths ({...}, [...]) are not supported; escape { and [ at the start of a name by a "
 			"backslash");
 	if (left > 0 && *r->at == '!' && (step->piped || r->at == r->whole))
-		return wrong(r, "literals (!...) are not supported; a name that begins so is written with a backslash");
+		return wrong(r, "literals (!...) are not supported; escape ! at the start of a name by a backslash");
 	if (left > 1 && r->at[0] == '#' && r->at[1] == '(')
 		return read_condition(r, step);
 	if (left > 1 && r->at[0] == '#' && r->at[1] == '[')

@@ -21,11 +21,11 @@
  *   @this @reverse @values @keys @flatten
  *
  * Differences from GJSON: the whole text must be JSON, and no object may have a duplicate name; a
- * number compared with a text that is none satisfies only != (there any text is 0); @keys and
- * @values of an absent value, and @keys of a value that is no object, are absent (there they are
- * empty, so their # is 0); false >= false and true <= true hold; `\*` in a pattern is an asterisk.
- * Multipaths, literals, JSON lines, `~true`, other modifiers and arguments of modifiers are
- * refused.
+ * number compared with a non-numeric text satisfies only != (GJSON takes the text for 0); @keys and
+ * @values of an absent value, and @keys of a value other than an object, are absent (in GJSON they
+ * are empty, so their # is 0); false >= false and true <= true hold; `\*` in a pattern is an
+ * asterisk. Multipaths, literals, JSON lines, `~true`, other modifiers and arguments of modifiers
+ * are refused.
  */
 
 #include <jansson.h>
@@ -45,13 +45,13 @@ struct jsonpath *jsonpath_compile(const char *text, struct err *err);
 void jsonpath_free(struct jsonpath *p); /* NULL is fine */
 
 /*
- * Reads the number at the path. ERR_INVALID: not JSON, or not a number; the message says what was
- * found, without its content. The text may have at most JSON_FOREIGN_VALUES_MAX values, and
+ * Reads the number at the path. ERR_INVALID: not JSON, or not a number; the message names the kind
+ * of the value, not its content. The text may have at most JSON_FOREIGN_VALUES_MAX values, and
  * evaluation stops after five million steps (100,000 visited values; some 20 ms).
  */
 int jsonpath_read(const struct jsonpath *p, const char *text, size_t len, metricvalue_fn read, double *out,
 	struct err *err);
-/* The same in two steps, for who reads more of the text than that. The caller owns the tree. */
+/* The same in two steps, to read further values from the text. The caller owns the tree. */
 json_t *jsonpath_load(const char *text, size_t len, struct err *err);
 int jsonpath_read_in(const struct jsonpath *p, json_t *tree, metricvalue_fn read, double *out, struct err *err);
 /* By metricvalue_of_json. */

@@ -76,7 +76,7 @@ static bool fits(struct walk *w, const char *pattern, const char *text)
 
 /* ---- Conditions ---- */
 
-/* Whether the order (-1, 0, 1) satisfies an operator. */
+/* Whether a comparison's result (negative, 0, positive) satisfies the operator. */
 static bool holds(enum jsonpath_operator operator, int order)
 {
 	switch (operator) {
@@ -219,7 +219,7 @@ static json_t *walk_pattern(struct walk *w, const struct jsonpath_step *step, co
 	return NULL;
 }
 
-/* What follows, for each element (that fits); as it is when nothing follows. */
+/* Applies the remaining steps to each element that satisfies the condition, if there is one. */
 static json_t *walk_each(struct walk *w, const struct jsonpath_step *step, const struct jsonpath_step *end,
 	json_t *list)
 {

@@ -13,7 +13,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The characters that can be a number, from the first that is no white space; without a NUL. */
+/* Skips white space and copies the characters that may belong to a number. */
 static void take_word(const char *text, size_t len, char word[LENGTH_MAX + 1])
 {
 	size_t at = 0, used = 0;
@@ -25,7 +25,7 @@ static void take_word(const char *text, size_t len, char word[LENGTH_MAX + 1])
 	word[used] = '\0';
 }
 
-/* Behind the sign and the digits. */
+/* Skips a sign and digits. */
 static const char *skip_digits(const char *at)
 {
 	if (*at == '+' || *at == '-')
@@ -35,7 +35,7 @@ static const char *skip_digits(const char *at)
 	return at;
 }
 
-/* What makes of the digits before it another number, or none. */
+/* Whether the digits belong to a hexadecimal number or one with underscores. */
 static bool is_foreign(const char *word, const char *end)
 {
 	bool hexadecimal = (*end == 'x' || *end == 'X') && end > word && end[-1] == '0' &&

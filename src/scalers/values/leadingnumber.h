@@ -4,18 +4,18 @@
 
 /*
  * The number that a text begins with, as Go's Sscanf reads it with %f and %d: "12abc" is 12, and so
- * is "12 of 40". White space before it is skipped, what follows it is nobody's business. Pure.
+ * is "12 of 40". Leading white space is skipped, and whatever follows the number is ignored. Pure.
  *
- * What a scan there takes as one word and cannot convert is an error here, too: "1_000", "0x1f",
- * "12e". So are NaN, infinity and binary exponents ("1p3"), which it reads.
+ * As with Sscanf, words that it scans but cannot convert are errors: "1_000", "0x1f", "12e". NaN,
+ * infinity and binary exponents ("1p3"), which it accepts, are errors, too.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* False: it begins with no number, or with one that is too large. */
+/* False: the text does not begin with a number, or the number is too large. */
 bool leadingnumber_decimal(const char *text, size_t len, double *out);
-/* Digits alone: "12.7" and "12e3" are 12. False also beyond the whole numbers of 64 bits. */
+/* Digits only: "12.7" and "12e3" are 12. False also outside of the range of 64 bits. */
 bool leadingnumber_whole(const char *text, size_t len, double *out);
 
 #endif

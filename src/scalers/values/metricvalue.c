@@ -118,11 +118,11 @@ int metricvalue_bad_json(const json_error_t *where, struct err *err)
 		const char *text;
 	} reasons[] = {
 		{ json_error_premature_end_of_input, "it ends too early" },
-		{ json_error_end_of_input_expected, "there is more behind its end" },
+		{ json_error_end_of_input_expected, "there is more text after its end" },
 		{ json_error_invalid_utf8, "it is not UTF-8" },
 		{ json_error_duplicate_key, "an object has a name twice" },
 		{ json_error_numeric_overflow, "a number is too large" },
-		{ json_error_stack_overflow, "it is nested too deep" },
+		{ json_error_stack_overflow, "it is nested too deeply" },
 	};
 	const char *reason = "it cannot be read";
 

@@ -14,12 +14,12 @@
 
 #include "base/err.h"
 
-/* Reads a Kubernetes quantity ("500m", "1Ki", "12.5") in full precision. False when it is none. */
+/* Reads a Kubernetes quantity ("500m", "1Ki", "12.5") in full precision. False: not a quantity. */
 bool metricvalue_of_text(const char *text, size_t len, double *out);
 
 /*
- * Reads a decimal number and nothing beside it, as Go's ParseFloat does ("-1", "+.5", "2e3"), but
- * finite. False when it is none.
+ * Reads a text that is a finite decimal number, in the syntax of Go's ParseFloat ("-1", "+.5",
+ * "2e3"). False: not a number.
  */
 bool metricvalue_float_of_text(const char *text, size_t len, double *out);
 
@@ -29,16 +29,16 @@ bool metricvalue_float_of_text(const char *text, size_t len, double *out);
  */
 int metricvalue_of_json(const json_t *value, double *out, struct err *err);
 
-/* How a found value is read. */
+/* Reads the number from a value that was found. */
 typedef int (*metricvalue_fn)(const json_t *value, double *out, struct err *err);
 
 /*
- * Reads a JSON number alone, without its fraction. ERR_INVALID also when it is beyond the whole
- * numbers of 64 bits.
+ * Reads a JSON number (not a string) without its fraction. ERR_INVALID also outside of the range of
+ * 64 bits.
  */
 int metricvalue_whole_of_json(const json_t *value, double *out, struct err *err);
 
-/* The same error for other formats; got: "an element with elements inside". Returns -1. */
+/* Sets the error of metricvalue_of_json. got: "an element with elements inside". Returns -1. */
 int metricvalue_none(const char *got, struct err *err);
 #define METRICVALUE_NO_QUANTITY "String: a text that is no quantity like 5, 1.5, 100m or 2Gi"
 

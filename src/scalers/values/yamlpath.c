@@ -25,7 +25,7 @@ static int dead_end(const struct dotpath *path, size_t depth, const json_t *valu
 	if (json_is_object(value))
 		return err_set(err, ERR_INVALID, "key \"%s\" not found%s%s", name, depth > 0 ? " in " : "", above);
 	if (json_is_array(value) && path->parts[depth].indexed)
-		return err_set(err, ERR_INVALID, "%s has %zu elements: there is none with index %s", above,
+		return err_set(err, ERR_INVALID, "%s has %zu elements, so there is none with index %s", above,
 			json_array_size(value), name);
 	return err_set(err, ERR_INVALID, "%s is %s: there is no \"%s\" in it", above, kind(value), name);
 }
@@ -60,7 +60,7 @@ int yamlpath_read(const struct dotpath *path, const char *text, size_t len, metr
 	else if (rc == 0 || json_is_null(root))
 		rc = err_set(err, ERR_INVALID, "the text is empty");
 	else if (places.fault_count > 0)
-		rc = err_set(err, ERR_INVALID, "the text is not understood: line %u: a key stands twice in one mapping",
+		rc = err_set(err, ERR_INVALID, "the text is not understood: line %u: a mapping has a key twice",
 			places.list[places.faults[0].place].line);
 	else if (!json_is_object(root))
 		rc = err_set(err, ERR_INVALID, "the text is %s, not a mapping", kind(root));

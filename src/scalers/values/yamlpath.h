@@ -3,9 +3,9 @@
 #define SCALERS_VALUES_YAMLPATH_H
 
 /*
- * Reads the number at a dot path of a YAML document: names of mappings, indexes of lists. The first
- * document counts and must be a mapping, as in KEDA (doc/keda.md 8.10). Unlike KEDA a path that
- * continues below a scalar is an error (there it is cut off), and so are duplicate keys. Pure.
+ * Reads the number at a dot path of a YAML document: names of mappings, indexes of lists. Only the
+ * first document counts; it must be a mapping, as in KEDA (doc/keda.md 8.10). A path that continues
+ * below a scalar is an error (KEDA ignores the rest), and so are duplicate keys. Pure.
  */
 
 #include "scalers/values/dotpath.h"

@@ -2,11 +2,11 @@
 #ifndef TESTS_UNIT_SCALERS_PAIRS_H
 #define TESTS_UNIT_SCALERS_PAIRS_H
 
-/* A trigger's parameters as the tables of these tests write them. */
+/* A trigger's parameters in the notation of these tests' tables. */
 
 #include "base/strmap.h"
 
-/* "key=value|key=value" into the map; a byte 1 in a value stands for |. NULL for none. */
+/* Adds "key=value|key=value" to the map; a byte 1 in a value stands for |. NULL: none. */
 void pairs_fill(struct strmap *m, const char *pairs);
 
 #endif

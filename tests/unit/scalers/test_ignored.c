@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is wrong where it has no effect is told, and the trigger is built all the same, as in KEDA;
- * where it counts it is an error.
+ * Faults in parameters without effect are reported, and the trigger is built as in KEDA; otherwise
+ * they are errors.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,9 +24,9 @@
 static const struct {
 	const char *type, *metadata, *auth, *provider;
 	const char *ignored; /* NULL: nothing */
-	const char *error;   /* NULL: it is built */
+	const char *error;   /* NULL: built */
 } rows[] = {
-	/* who it is to a cloud */
+	/* cloud identity */
 	{ "redis", REDIS, "", "azure-workload",
 		"podIdentity azure-workload of its authentication has no effect: triggers of type redis log in "
 		"otherwise",
@@ -49,7 +49,7 @@ static const struct {
 	{ "aws-sqs-queue", SQS "|identityOwner=operator", "", "aws", NULL, NULL },
 	{ "aws-sqs-queue", SQS "|identityOwner=workload", "awsAccessKeyID=a|awsSecretAccessKey=b", NULL, NULL,
 		"\"identityOwner\" value \"workload\"" },
-	/* extensions of a login that is none */
+	/* extensions without such a login */
 	{ "kafka", KAFKA, "oauthExtensions=nonsense", NULL,
 		"\"oauthExtensions\" value from authParams (not shown): must be name=value pieces", NULL },
 	{ "kafka", KAFKA, "oauthExtensions=a=b", NULL, NULL, NULL },
@@ -64,7 +64,7 @@ static const struct {
 	{ "redis", REDIS, "cert=c|tls=enable", NULL, NULL, "only cert is given" },
 	{ "rabbitmq", RABBIT, "key=k", NULL, "only key is given; that has no effect without TLS", NULL },
 	{ "rabbitmq", "queueName=q|host=https://r/", "key=k|tls=enable", NULL, NULL, "only key is given" },
-	/* of many queues, where there is one */
+	/* for several queues, with only one */
 	{ "rabbitmq", RABBIT "|operation=median|pageSize=0", "", NULL,
 		"\"pageSize\" value \"0\" must be between 1 and 2147483647; that has no effect without useRegex",
 		NULL },
@@ -96,15 +96,15 @@ static void check(size_t i)
 	strmap_done(&a);
 }
 
-static void what_has_no_effect_is_told(void **state)
+static void faults_without_effect_are_reported(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(rows); i++)
 		check(i);
 }
 
-/* Of several all are told. */
-static void all_of_it(void **state)
+/* Several faults are all reported. */
+static void all_faults_are_reported(void **state)
 {
 	struct strmap m = { 0 }, a = { 0 };
 	const struct pod_identity pod = { .provider = "azure-workload" };
@@ -126,7 +126,8 @@ static void all_of_it(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(what_has_no_effect_is_told), cmocka_unit_test(all_of_it) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(faults_without_effect_are_reported),
+		cmocka_unit_test(all_faults_are_reported) };
 
 	return cmocka_run_group_tests_name("scalers/ignored", tests, NULL, NULL);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The key of a question, for all types and all their parameters: each is part of it, but for those
- * whose row says that it is not; and questions that are the same share one, however they are
- * written. Types and rows are those of the registry; the triggers here are there to bring each row
- * into effect.
+ * Keys of questions, for all types and parameters: each parameter is part of the key unless its row
+ * is declared unkeyed, and equal questions share a key, however they are written. Types and rows
+ * come from the registry; the triggers here make each row take effect.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -21,7 +20,7 @@
 #include "pairs.h"
 #include "scalers/scalerbuild.h"
 
-/* Of redis, sentinels and so on the tables are the same. */
+/* The redis types share their tables. */
 #define AWS      "awsRegion=eu-west-1|awsAccessKeyID=K"
 #define AWS_AUTH "awsSecretAccessKey=S"
 #define HTTP(type, needed)                                                                                             \
@@ -47,7 +46,7 @@
 #define SQL_AUTH  "password=p"
 
 static const struct trigger {
-	const char *type, *metadata, *auth, *provider; /* @NAME stands for what take_text has */
+	const char *type, *metadata, *auth, *provider; /* @NAME: a text of take_text */
 } triggers[] = {
 	{ "aws-cloudwatch",
 		AWS "|namespace=n|metricName=m|dimensionName=d|dimensionValue=v|targetMetricValue=5|minMetricValue=0",
@@ -147,7 +146,7 @@ static const struct trigger {
 	{ "github-runner", "owner=shop|runnerScope=org|applicationID=1|installationID=2", "appKey=@KEY", NULL },
 };
 
-/* Rows in which nobody can see a difference, and why. */
+/* Rows whose change has no effect, and why. */
 static const struct {
 	const char *type, *name, *why;
 } silent[] = {
@@ -229,7 +228,7 @@ static void drop(struct built *b)
 	strmap_done(&b->env);
 }
 
-/* The caller owns it; NULL: it is refused, with err. */
+/* The caller owns it; NULL: refused, with err. */
 static char *key_of(const char *type, const struct built *b, struct err *err)
 {
 	const struct scaler_params params = { .type = type,
@@ -265,7 +264,7 @@ static char *first_key(const struct trigger *t)
 
 /* ---- One parameter ---- */
 
-/* The map and the name by which the trigger gives the row's value; NULL: it does not. */
+/* The map and name that give the row's value in the trigger; NULL: none. */
 static struct strmap *given_in(const struct param_row *row, struct built *b, char name[PARAM_NAME_SIZE])
 {
 	for (const char *place = row->where; *place; place++) {
@@ -305,7 +304,7 @@ static void set_pair(struct strmap *map, const char *cert, const char *key)
 	strmap_set(map, key, other_pem);
 }
 
-/* False: there is no such change any more. */
+/* False: no further change exists. */
 static bool change(const struct param_row *row, struct built *b, unsigned i)
 {
 	char name[PARAM_NAME_SIZE];
@@ -339,7 +338,7 @@ static bool change(const struct param_row *row, struct built *b, unsigned i)
 		return i < 2;
 	}
 	strmap_set(map, name, value);
-	/* A certificate goes with its key. */
+	/* A certificate needs its key. */
 	if (strcasestr(name, "cert") || strcasestr(name, "key"))
 		for (const char *const *pair = (const char *const[]){ "cert", "key", "tlsClientCert", "tlsClientKey",
 			     "clientCert", "clientKey", NULL };
@@ -354,7 +353,7 @@ static bool is_target(const struct param_row *row)
 	return row->kind >= PARAM_TARGET && row->kind <= PARAM_WHOLE_ACTIVATION;
 }
 
-/* Whether one of the changes is seen; of what is no part of the key: taken. */
+/* Whether one of the changes is seen in the key, or, if the row is unkeyed, accepted. */
 static bool is_seen(const struct trigger *t, const struct param_row *row)
 {
 	MEM_AUTO char *before = first_key(t);
@@ -411,7 +410,7 @@ static size_t count_unseen(const struct scaler_type *type)
 	return unseen;
 }
 
-static void every_parameter_is_in_the_key_or_says_that_it_is_not(void **state)
+static void every_parameter_is_in_the_key_or_declared_unkeyed(void **state)
 {
 	MEM_AUTO char *names = mem_dup(scaler_type_names());
 	char *rest = names, *one;
@@ -454,7 +453,7 @@ static void with_blanks(const struct trigger *t, const char *before)
 	drop(&b);
 }
 
-/* By its other spellings, and where nothing is given, the default by its words. */
+/* By other spellings, and with the default written explicitly. */
 static void by_row(const struct trigger *t, const struct param_row *row, const char *before)
 {
 	char given[PARAM_NAME_SIZE], name[PARAM_NAME_SIZE];
@@ -481,7 +480,7 @@ static void by_row(const struct trigger *t, const struct param_row *row, const c
 	drop(&b);
 }
 
-/* Its server is told the metadata as they are. */
+/* Sends the metadata to its server unchanged. */
 static bool tells_all(const struct scaler_type *type)
 {
 	for (size_t i = 0; type->tables[i]; i++)
@@ -508,7 +507,7 @@ static void equal_questions_share_a_key(void **state)
 	}
 }
 
-static void keys_hold_no_value(void **state)
+static void keys_contain_no_values(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(triggers); i++) {
@@ -523,9 +522,9 @@ static void keys_hold_no_value(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_parameter_is_in_the_key_or_says_that_it_is_not),
+		cmocka_unit_test(every_parameter_is_in_the_key_or_declared_unkeyed),
 		cmocka_unit_test(equal_questions_share_a_key),
-		cmocka_unit_test(keys_hold_no_value),
+		cmocka_unit_test(keys_contain_no_values),
 	};
 
 	return cmocka_run_group_tests_name("scalers/keys", tests, setup, teardown);

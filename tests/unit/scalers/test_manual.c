@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kscaled-triggers(5) with its pages, and the tables of the types, name the same parameters. */
+/* kscaled-triggers(5) and its pages name the same parameters as the types' tables. */
 #include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include "scalers/params.h"
 #include "scalers/scaler.h"
 
-/* The sections that speak of a type, beside the one that has its name. */
+/* Sections about a type besides the one with its name. */
 static const struct {
 	const char *type, *section;
 } shared[] = {
@@ -93,9 +93,7 @@ static bool speaks_of(const char *section, const char *type)
 	return in_list(section, type);
 }
 
-/*
- * The text of the next section that begins with .Ss; title: caller owns both. False: there is none.
- */
+/* The next section that begins with .Ss; the caller owns title and text. False: none. */
 static bool next_section(const char **at, char **title, char **text)
 {
 	const char *begin = strstr(*at, "\n.Ss "), *end, *line, *other;
@@ -172,7 +170,7 @@ static void every_parameter_is_in_the_manual(void **state)
 	assert_false(missing);
 }
 
-/* Whether some type that the section speaks of has it. */
+/* Whether a type of the section has this parameter. */
 static bool is_declared(const char *section, const char *wanted)
 {
 	MEM_AUTO char *copy = mem_dup(scaler_type_names());
@@ -205,7 +203,7 @@ static bool is_of_types(const char *section)
 	return false;
 }
 
-/* `.It Cm a , b No or Cm c`: the words that are parameters. */
+/* Checks the parameters in `.It Cm a , b No or Cm c`. */
 static bool check_item(const char *section, char *line)
 {
 	bool good = true;

@@ -12,7 +12,10 @@
 #include "scalers/scalerbuild.h"
 #include "scalers/values/jsonpath.h"
 
-/* Of KEDA 2.20 (pkg/scaling/scalers_builder.go, in its order), then of 2.21, then one that was. */
+/*
+ * Types of KEDA 2.20 (pkg/scaling/scalers_builder.go, in its order), then of 2.21, then a removed
+ * one.
+ */
 static const char *const of_keda[] = { "activemq", "apache-kafka", "arangodb", "artemis-queue", "aws-cloudwatch",
 	"aws-dynamodb", "aws-dynamodb-streams", "aws-kinesis-stream", "aws-sqs-queue", "azure-app-insights",
 	"azure-blob", "azure-data-explorer", "azure-eventhub", "azure-log-analytics", "azure-monitor",
@@ -27,7 +30,7 @@ static const char *const of_keda[] = { "activemq", "apache-kafka", "arangodb", "
 	"solace-event-queue", "solarwinds", "solr", "splunk", "splunk-observability", "sumologic", "temporal",
 	"clickhouse", "gcp-spanner", "stan" };
 
-/* "... use TYPE ...": a type that is there. */
+/* Whether "... use TYPE ..." names an existing type. */
 static bool names_one_that_is_there(const char *instead)
 {
 	const char *word = strstr(instead, "use ");
@@ -36,7 +39,7 @@ static bool names_one_that_is_there(const char *instead)
 	return type && scaler_type_find(type);
 }
 
-static void each_type_of_keda_is_there_or_told_apart(void **state)
+static void each_type_of_keda_exists_or_has_a_replacement(void **state)
 {
 	size_t wrong = 0;
 
@@ -55,7 +58,7 @@ static void each_type_of_keda_is_there_or_told_apart(void **state)
 	assert_null(missingtypes_instead("no-such-type"));
 }
 
-/* Answers as the vendors document them. */
+/* Answers from the vendors' documentation. */
 static const struct {
 	const char *type, *answer;
 } answers[] = {
@@ -77,7 +80,7 @@ static const char *said_of(const char *type)
 	return instead ? instead : "";
 }
 
-static void a_location_that_is_told_finds_the_number(void **state)
+static void suggested_locations_find_the_number(void **state)
 {
 	size_t told = 0;
 
@@ -99,7 +102,7 @@ static void a_location_that_is_told_finds_the_number(void **state)
 	}
 }
 
-static void an_object_with_one_is_told_what_to_use(void **state)
+static void an_object_gets_the_replacement(void **state)
 {
 	struct strmap none = { 0 };
 	const struct scaler_params params = { .type = "pulsar", .index = 2, .metadata = &none };
@@ -114,24 +117,24 @@ static void an_object_with_one_is_told_what_to_use(void **state)
 		"metric pulsar_subscription_back_log)");
 }
 
-static void a_slip_of_the_pen_is_told(void **state)
+static void misspelled_types_get_a_suggestion(void **state)
 {
 	MEM_AUTO char *near = missingtypes_explain("rabitmq"), *begin = missingtypes_explain("nats"),
 		      *far = missingtypes_explain("something-else-altogether");
 
 	(void)state;
-	assert_string_equal(begin, "perhaps nats-jetstream; kscaled-triggers(5) has all that there are");
-	assert_string_equal(near, "perhaps rabbitmq; kscaled-triggers(5) has all that there are");
-	assert_string_equal(far, "kscaled-triggers(5) has all that there are");
+	assert_string_equal(begin, "perhaps nats-jetstream; kscaled-triggers(5) lists all types");
+	assert_string_equal(near, "perhaps rabbitmq; kscaled-triggers(5) lists all types");
+	assert_string_equal(far, "kscaled-triggers(5) lists all types");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_type_of_keda_is_there_or_told_apart),
-		cmocka_unit_test(a_location_that_is_told_finds_the_number),
-		cmocka_unit_test(an_object_with_one_is_told_what_to_use),
-		cmocka_unit_test(a_slip_of_the_pen_is_told),
+		cmocka_unit_test(each_type_of_keda_exists_or_has_a_replacement),
+		cmocka_unit_test(suggested_locations_find_the_number),
+		cmocka_unit_test(an_object_gets_the_replacement),
+		cmocka_unit_test(misspelled_types_get_a_suggestion),
 	};
 
 	return cmocka_run_group_tests_name("scalers/missingtypes", tests, NULL, NULL);

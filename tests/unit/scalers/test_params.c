@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Parameters of a trigger: where they are looked for, what they may be, and what is said of one
- * that is wrong.
- */
+/* Parameters of a trigger: lookup, valid values, and errors. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +43,7 @@ static const struct param_row everywhere = { "count|number", PARAM_TEXT, "mae", 
 static const struct param_row env_first = { "count", PARAM_TEXT, "mea", 0, .required = false };
 static const struct param_row required = { "count", PARAM_TEXT, "ma", 0, .required = true };
 
-/* One row by itself, as if it were of that kind. */
+/* Reads a single row as this kind. */
 static int read_as(enum param_kind kind, const struct param_row *row, const char *const *words, void *out,
 	struct err *err)
 {
@@ -84,7 +81,7 @@ static void expect_text(const struct param_row *p, const char *wanted)
 	free(text);
 }
 
-static void sources_and_aliases_go_in_order(void **state)
+static void places_and_aliases_have_an_order(void **state)
 {
 	(void)state;
 	expect_text(&everywhere, NULL);
@@ -108,13 +105,13 @@ static void expect_error(int result, const struct err *err, const char *message)
 	assert_string_equal(err->msg, message);
 }
 
-static void what_is_missing_is_named(void **state)
+static void missing_parameters_are_named(void **state)
 {
 	struct err err = { 0 };
 	char *text;
 
 	(void)state;
-	assert_int_equal(read_text(&required, &text, NULL), -1); /* nobody wants to know why */
+	assert_int_equal(read_text(&required, &text, NULL), -1); /* without an err */
 	expect_error(read_text(&required, &text, &err), &err,
 		"missing required parameter \"count\" in [triggerMetadata authParams]");
 	strmap_set(&t.auth, "count", " ");
@@ -128,7 +125,7 @@ static void what_is_missing_is_named(void **state)
 	expect_error(read_text(&env_first, &text, &err), &err,
 		"parameter \"countFromEnv\": the target's container has no environment variable COUNT with a value");
 	strmap_set(&t.auth, "count", "3");
-	expect_text(&env_first, "3"); /* what is not there leaves the word to what comes behind it */
+	expect_text(&env_first, "3"); /* a missing value is looked up in the next places */
 	strmap_remove(&t.auth, "count");
 	strmap_set(&t.unresolved, "COUNT", "comes from Secret creds key x");
 	expect_error(read_text(&everywhere, &text, &err), &err,
@@ -168,7 +165,7 @@ static void whole_numbers(void **state)
 	}
 }
 
-/* A password in the wrong place must not come out in a status. */
+/* A password in the wrong place must not appear in a status. */
 static void only_metadata_is_shown(void **state)
 {
 	struct err err = { 0 };
@@ -308,7 +305,7 @@ static void durations(void **state)
 		"milliseconds, not negative");
 }
 
-/* A duration beyond the row's most is not refused: it counts as that, and that is said. */
+/* A duration above the row's most is limited to it and reported, not refused. */
 static void long_durations_are_shortened(void **state)
 {
 	static const struct param_row rows[] = {
@@ -334,12 +331,12 @@ static void long_durations_are_shortened(void **state)
 	assert_int_equal(ms[1], 5000);
 	assert_int_equal(ms[2], 3600000);
 	said = params_shortened(&t.params);
-	assert_string_equal(said, "timeout 1h is more than the longest, 2m, which is used");
+	assert_string_equal(said, "timeout 1h is more than the maximum, 2m, which is used");
 	free(said);
 	strmap_set(&t.metadata, "window", "5001");
 	said = params_shortened(&t.params);
 	assert_string_equal(said,
-		"timeout 1h is more than the longest, 2m, which is used; window 5001 is more than the longest, 5s, "
+		"timeout 1h is more than the maximum, 2m, which is used; window 5001 is more than the maximum, 5s, "
 		"which is used");
 	free(said);
 	strmap_set(&t.metadata, "wait", "soon");
@@ -428,7 +425,7 @@ static void maps(void **state)
 	strmap_done(&map);
 }
 
-static void lists_and_maps_have_an_end(void **state)
+static void lists_and_maps_are_limited(void **state)
 {
 	struct buf many = BUF_INIT(1u << 20);
 	struct param_list list = { 0 };
@@ -448,14 +445,14 @@ static void lists_and_maps_have_an_end(void **state)
 	buf_puts(&many, ",k=secret");
 	given(buf_text(&many));
 	expect_error(read_as(PARAM_LIST, &everywhere, NULL, &list, &err), &err,
-		"parameter \"count\": 1001 values are given, at most 1000 may be");
+		"parameter \"count\": 1001 values are given, at most 1000 are allowed");
 	expect_error(read_as(PARAM_MAP, &everywhere, NULL, &map, &err), &err,
-		"parameter \"count\": 1001 values are given, at most 1000 may be");
+		"parameter \"count\": 1001 values are given, at most 1000 are allowed");
 	assert_int_equal(list.count + map.count, 0);
 	buf_done(&many);
 }
 
-/* A row whose value goes into the scaler. */
+/* A row whose value is stored in the scaler. */
 static int read_into(enum param_kind kind, struct scaler *s, struct err *err)
 {
 	struct scaler_build build = { .scaler = s };
@@ -498,10 +495,7 @@ static void targets(void **state)
 		"parameter \"count\" value from authParams (not shown) must be greater than 0 (at least 0.001)");
 }
 
-/*
- * In a formula a target means nothing: what does not have to be there may be 0, but a typing error
- * is still one.
- */
+/* A formula source needs no target, so it may be 0, but a syntax error is still refused. */
 static void targets_of_formula_sources(void **state)
 {
 	static const struct {
@@ -562,8 +556,8 @@ static void activations(void **state)
 		"unable to set param \"count\" value \"3.5\": must be a whole number");
 }
 
-/* What is told of fields, and what is left out. */
-static void fields_are_put_into_a_key(void **state)
+/* Fields that are part of the key, and those that are not. */
+static void fields_in_a_key(void **state)
 {
 	struct fields {
 		char *a, *b;
@@ -646,7 +640,7 @@ static void names_are_normalised(void **state)
 
 /* ---- Keys that nobody asked for ---- */
 
-static void unknown_keys_are_found(void **state)
+static void unknown_keys(void **state)
 {
 	static const struct {
 		const char *key, *said;
@@ -673,7 +667,7 @@ static void unknown_keys_are_found(void **state)
 	};
 	static const struct param_row rows[] = {
 		{ "count|number", PARAM_TEXT, "mae", 0, .required = false },
-		{ "password", PARAM_TEXT, "a", 0, .required = true }, /* no key of the metadata */
+		{ "password", PARAM_TEXT, "a", 0, .required = true }, /* not a key of the metadata */
 		{ "extra", PARAM_IGNORED, "m", .help = "" },
 	};
 	static const struct param_row more[] = {
@@ -704,8 +698,8 @@ static void unknown_keys_are_found(void **state)
 	free(said);
 }
 
-/* But what only an authentication may have, and has not. */
-static void keys_of_others_are_known(void **state)
+/* Except parameters that only an authentication may have. */
+static void keys_for_a_server_are_known(void **state)
 {
 	static const struct param_row rows[] = { { "password", PARAM_TEXT, "a", 0, .required = false },
 		{ "*", PARAM_OTHERS, "m", .help = "" } };
@@ -768,7 +762,7 @@ static void tables_are_read_and_freed(void **state)
 	assert_string_equal(f.name, "n");
 	assert_string_equal(f.password, "p");
 	assert_int_equal(f.size, 7);
-	assert_int_equal(f.tls, PARAM_UNSAID);
+	assert_int_equal(f.tls, PARAM_UNSET);
 	assert_int_equal(f.list.count, 2);
 	assert_null(f.mode_text);
 	params_done(&whole, &f);
@@ -796,15 +790,15 @@ static void tables_are_read_and_freed(void **state)
 	params_done(&whole, &f);
 }
 
-/* Nobody here has read them: they are not judged, and what is known is. */
-static void values_may_be_unknown(void **state)
+/* Values that were not read are not checked; known ones are. */
+static void unknown_values(void **state)
 {
 	struct fields f;
 	struct err err = { 0 };
 
 	(void)state;
 	t.params.unknown = "?";
-	strmap_set(&t.metadata, "name", "?"); /* in the metadata it is what it says */
+	strmap_set(&t.metadata, "name", "?"); /* in the metadata it is an ordinary value */
 	strmap_set(&t.auth, "password", "?");
 	strmap_set(&t.auth, "size", "?");
 	assert_int_equal(read_whole(&f, NULL), 1);
@@ -813,18 +807,18 @@ static void values_may_be_unknown(void **state)
 	assert_int_equal(f.size, 0);
 	assert_int_equal(f.list.count, 2);
 	params_done(&whole, &f);
-	/* What is known is judged beside it, also behind it. */
+	/* Known values are checked, also after an unknown one. */
 	strmap_set(&t.metadata, "size", "x");
 	expect_error(read_whole(&f, &err), &err, "unable to set param \"size\" value \"x\": must be a whole number");
 	params_done(&whole, &f);
 	strmap_remove(&t.metadata, "size");
-	/* It is given, whatever it is. */
+	/* It is given, although its value is unknown. */
 	strmap_set(&t.auth, "never", "?");
 	expect_error(read_whole(&f, &err), &err, "parameter \"never\": it is not for this");
 	params_done(&whole, &f);
 }
 
-static void there_may_be_more(void **state)
+static void an_open_authentication_makes_missing_values_unknown(void **state)
 {
 	struct fields f;
 	struct err err = { 0 };
@@ -846,7 +840,7 @@ static void there_may_be_more(void **state)
 	assert_string_equal(f.name, "n");
 	params_done(&whole, &f);
 	strmap_remove(&t.metadata, "passwordFromEnv");
-	assert_int_equal(read_whole(&f, &err), -1); /* nobody names a variable */
+	assert_int_equal(read_whole(&f, &err), -1); /* no variable is named */
 	params_done(&whole, &f);
 }
 
@@ -854,8 +848,8 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(sources_and_aliases_go_in_order),
-		CASE(what_is_missing_is_named),
+		CASE(places_and_aliases_have_an_order),
+		CASE(missing_parameters_are_named),
 		CASE(whole_numbers),
 		CASE(only_metadata_is_shown),
 		CASE(numbers),
@@ -865,19 +859,19 @@ int main(void)
 		CASE(choices),
 		CASE(lists),
 		CASE(maps),
-		CASE(lists_and_maps_have_an_end),
+		CASE(lists_and_maps_are_limited),
 		CASE(targets),
 		CASE(targets_of_formula_sources),
 		CASE(whole_targets),
 		CASE(activations),
-		CASE(fields_are_put_into_a_key),
+		CASE(fields_in_a_key),
 		CASE(metric_types),
 		CASE(names_are_normalised),
-		CASE(unknown_keys_are_found),
-		CASE(keys_of_others_are_known),
+		CASE(unknown_keys),
+		CASE(keys_for_a_server_are_known),
 		CASE(tables_are_read_and_freed),
-		CASE(values_may_be_unknown),
-		CASE(there_may_be_more),
+		CASE(unknown_values),
+		CASE(an_open_authentication_makes_missing_values_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trigger may have a thousand keys that nobody knows: few of them are compared with all names. */
+/* Of a thousand unknown keys only a few are compared with all names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ bool __wrap_editdist_offer(struct editdist_best *best, const char *name)
 	return __real_editdist_offer(best, name);
 }
 
-static void unknown_keys_have_an_end(void **state)
+static void unknown_keys_are_limited(void **state)
 {
 	static const struct param_row rows[] = {
 		{ "count|number", PARAM_TEXT, "mae", 0, .required = false },
@@ -54,7 +54,7 @@ static void unknown_keys_have_an_end(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(unknown_keys_have_an_end) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(unknown_keys_are_limited) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

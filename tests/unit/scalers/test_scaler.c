@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "scalers/scaler.h"
 
-/* Strictly more than the activation threshold, of whatever the source says is to be compared. */
+/* Active strictly above the threshold, by the quantity that the source reports. */
 static void activity_is_judged_by_what_the_answer_says(void **state)
 {
 	static const struct {
@@ -42,11 +42,11 @@ static void take_answer(void *arg, const struct answer *answer, const struct err
 	if (answer ? err != NULL : !err || err->kind != ERR_INVALID)
 		fail_msg("an answer and an error, or none");
 	if (err)
-		assert_string_equal(err->msg, "a server: what it says makes no finite number");
+		assert_string_equal(err->msg, "a server: the value is not a finite number");
 }
 
-/* quantity_from_double makes 0 of them, which would scale in. */
-static void an_answer_is_finite(void **state)
+/* quantity_from_double would turn them into 0, which scales in. */
+static void answers_must_be_finite(void **state)
 {
 	static const struct scaler_type type = { .name = "any" };
 	static const struct {
@@ -77,7 +77,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(activity_is_judged_by_what_the_answer_says),
-		cmocka_unit_test(an_answer_is_finite),
+		cmocka_unit_test(answers_must_be_finite),
 	};
 
 	return cmocka_run_group_tests_name("scalers/scaler", tests, NULL, NULL);

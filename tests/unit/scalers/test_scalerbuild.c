@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All that is wrong with a trigger is told in one round, and nothing that is not. */
+/* All faults of a trigger are reported together, and no others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ static void expect_message(const char *type, const char *metadata, const char *a
 	assert_int_equal(scaler_build(&t.params, &s, NULL), -1);
 }
 
-static void what_is_wrong_is_told_at_once(void **state)
+static void all_faults_are_reported_together(void **state)
 {
 	(void)state;
 	expect_message("redis", "adress=r:1|listLength=x|enableTLS=on|databaseIndex=0", NULL,
@@ -68,7 +68,7 @@ static void what_is_wrong_is_told_at_once(void **state)
 		"be true or false; no addresses or hosts given. address should be a comma separated list of host:port "
 		"or set "
 		"the host/port values; no parameter is named \"adress\" (did you mean \"address\"?)");
-	/* Of more than one table, and of a rule of the type at the end. */
+	/* Faults in several tables, and finally of a rule of the type. */
 	expect_message("redis", "listName=a|address=nowhere|listLength=x|enableTLS=on", NULL,
 		"trigger 3 (redis): unable to set param \"listLength\" value \"x\": must be a whole number; unable to "
 		"set "
@@ -77,7 +77,7 @@ static void what_is_wrong_is_told_at_once(void **state)
 		"trigger 3 (cron): missing required parameter \"end\" in [triggerMetadata]; missing required parameter "
 		"\"desiredReplicas\" in [triggerMetadata]; no parameter is named \"desiredReplica\" (did you mean "
 		"\"desiredReplicas\"?)");
-	/* A rule of the type is about a parameter, too: the next one follows, and metricType. */
+	/* A rule of the type names a parameter, too: the next fault follows, and metricType. */
 	t.metric_type = "Utilization";
 	expect_message("rabbitmq", "queueName=q|host=http://r|value=5", "username=u",
 		"trigger 3 (rabbitmq): mode must be specified; username and password must be given together; "
@@ -95,12 +95,12 @@ static void what_is_wrong_is_told_at_once(void **state)
 		"\"messageCount\" value \"0\" must be greater than 0; no connection setting given: give connection by "
 		"a TriggerAuthentication or connectionFromEnv, or set podIdentity.provider azure-workload in one");
 	expect_message("rediss", "listName=a", NULL,
-		"trigger 3: no scaler found for type: rediss (perhaps redis; kscaled-triggers(5) has all that there "
-		"are)");
+		"trigger 3: no scaler found for type: rediss (perhaps redis; kscaled-triggers(5) lists all "
+		"types)");
 }
 
-/* As much as there is room for, and how much more. */
-static void the_sentence_has_an_end(void **state)
+/* Faults that fit, and the number of further ones. */
+static void the_message_is_limited(void **state)
 {
 	MEM_AUTO char *text =
 		mem_printf("listName=a|listLength=%0150dx|activationListLength=%0150dx|enableTLS=%0150d|adress=x", 1, 1,
@@ -148,7 +148,7 @@ static void fill(const struct scaler_type *type)
 	}
 }
 
-/* One build, without looking for more than its first fault. */
+/* A build that stops at its first fault. */
 static int build_alone(const struct scaler_type *type, struct err *err)
 {
 	struct scaler s = { .type = type };
@@ -174,18 +174,21 @@ static int build_alone(const struct scaler_type *type, struct err *err)
 	return rc;
 }
 
-/* Not of one parameter: of the trigger's own fields, or of what somebody gave who sees no more. */
+/*
+ * Errors that name no parameter: about the trigger's own fields, or from code that does not know
+ * the parameter.
+ */
 static bool may_name_none(const char *message)
 {
 	static const char *const beginnings[] = { "'Utilization' metric type", "unknown metric type", "scaler cpu info",
 		"scaler memory info", "this asks for kscaled's own", "podIdentity ", "the AWS ",
-		"CA: ", "TLS: ", "the user name holds", "the host is no name", "the path of the Unix socket",
+		"CA: ", "TLS: ", "the user name holds", "the host must be the name", "the path of the Unix socket",
 		"the token URL", NULL };
 
 	return text_begins_with_one_of(message, beginnings);
 }
 
-/* The first fault is that of one build; none is told twice, or of what stands in for another. */
+/* The first fault is that of a single build; none is reported twice or about a stand-in. */
 static size_t check_faults(const struct scaler_type *type)
 {
 	struct param_faults faults;
@@ -220,7 +223,7 @@ static size_t check_faults(const struct scaler_type *type)
 	return count;
 }
 
-static void every_type_can_be_asked_on(void **state)
+static void every_type_reports_further_faults(void **state)
 {
 	MEM_AUTO char *names = mem_dup(scaler_type_names());
 	char *rest = names, *one;
@@ -254,9 +257,9 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(what_is_wrong_is_told_at_once),
-		CASE(the_sentence_has_an_end),
-		CASE(every_type_can_be_asked_on),
+		CASE(all_faults_are_reported_together),
+		CASE(the_message_is_limited),
+		CASE(every_type_reports_further_faults),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

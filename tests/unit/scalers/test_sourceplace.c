@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Servers that are refused whatever their names resolve to. */
+/* Servers that are refused before their names are resolved. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

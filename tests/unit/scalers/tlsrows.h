@@ -2,7 +2,10 @@
 #ifndef TESTS_UNIT_SCALERS_TLSROWS_H
 #define TESTS_UNIT_SCALERS_TLSROWS_H
 
-/* Which triggers are refused where TLS is required: only what cannot end in the clear is taken. */
+/*
+ * Triggers that are refused if TLS is required: only those that can never use plain text are
+ * accepted.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,14 +14,16 @@
 #include "scalers/scaler.h"
 
 struct tlsrow {
-	const char *metadata, *auth; /* as tests/unit/scalers/pairs.h has them */
+	const char *metadata, *auth; /* in the notation of tests/unit/scalers/pairs.h */
 	bool is_tls;
 };
 
 /* Builds the trigger of a row. */
 typedef int (*tlsrow_build)(const char *metadata, const char *auth, struct scaler *out, struct err *err);
 
-/* Each is built where TLS is not required; where it is, the others are told `instead`. */
+/*
+ * Checks that each row builds if TLS is not required, and that otherwise the error has `instead`.
+ */
 void tlsrows_check(const struct tlsrow *rows, size_t count, tlsrow_build build, const char *instead);
 
 #endif

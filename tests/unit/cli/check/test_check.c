@@ -996,7 +996,7 @@ static void an_unknown_type_is_told(void **state)
 	(void)state;
 	expect(SO("a") TARGET "  triggers:\n  - {type: redsi, metadata: {}}\n", false,
 		"f:7: ScaledObject shop/a: spec.triggers[0].type: no scaler found for type: redsi (perhaps redis; "
-		"kscaled-triggers(5) has all that there are)\n");
+		"kscaled-triggers(5) lists all types)\n");
 	expect(SO("a") TARGET "  triggers:\n  - {type: pulsar, metadata: {}}\n", false,
 		"f:7: ScaledObject shop/a: spec.triggers[0].type: no scaler found for type: pulsar (not in this "
 		"version; use prometheus with the brokers' metric pulsar_subscription_back_log)\n");

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * gRPC calls against a server that says byte by byte what a test wants; real ones are asked in the
- * live tests.
- */
+/* gRPC calls against a scripted server; the live tests use real ones. */
 #include "../../fakes/h2server.h"
 #include "../dns/nameserver.h"
 #include "../fixture.h"
@@ -62,13 +59,13 @@ static int teardown(void **state)
 	return fixture_teardown(state);
 }
 
-/* What came of a call. */
+/* The result of a call. */
 struct result {
 	struct grpc_call *call;
 	int done, opened;
-	const char *message; /* of a unary call: put when it begins */
-	char text[512];      /* messages, each followed by '|' in streams; or the error */
-	bool cancel;         /* at the first word */
+	const char *message; /* of a unary call: written when it starts */
+	char text[512];      /* messages, in streams each followed by '|'; or the error */
+	bool cancel;         /* at the first callback */
 };
 
 static void note(struct result *r, const void *bytes, size_t len, const char *end)
@@ -223,7 +220,7 @@ static void a_new_connection_follows_a_closed_one(void **state)
 	assert_true(h2server_connections(w.server) >= 5);
 }
 
-static void a_server_that_goes_away_is_called_anew(void **state)
+static void a_call_is_repeated_after_goaway(void **state)
 {
 	static const unsigned char last_stream_1[8] = { 0, 0, 0, 1, 0, 0, 0, 0 };
 	struct result r;
@@ -247,7 +244,7 @@ static void a_server_that_goes_away_is_called_anew(void **state)
 
 static bool open_only(unsigned request, uint32_t stream, struct buf *out);
 
-static void a_full_connection_leads_to_another(void **state)
+static void a_full_connection_opens_another(void **state)
 {
 	struct result streams[3] = { 0 }, r;
 
@@ -367,11 +364,11 @@ static bool say_nothing(unsigned request, uint32_t stream, struct buf *out)
 	return true;
 }
 
-static void bad_answers_are_errors(void **state)
+static void malformed_answers_are_errors(void **state)
 {
 	static const struct {
 		bool (*answer)(unsigned request, uint32_t stream, struct buf *out);
-		const char *said; /* how it begins */
+		const char *said; /* its beginning */
 	} rows[] = {
 		{ trailers_only, "! Do: UNAVAILABLE: no workers" },
 		{ no_trailers, "! Do: the answer ended without a grpc-status" },
@@ -380,10 +377,10 @@ static void bad_answers_are_errors(void **state)
 		{ half_message, "! Do: the answer ended in the middle of a message" },
 		{ giant, "! Do: a message of 2147483647 bytes is larger than 4194304" },
 		{ compressed, "! Do: a message is compressed, which was not offered" },
-		{ page, "! Do: the answer is no gRPC: its content-type is \"text/html\"" },
+		{ page, "! Do: the answer is not gRPC: its content-type is \"text/html\"" },
 		{ unavailable_page, "! Do: UNAVAILABLE: HTTP status 503" }, { reset, "! Do: " },
 		{ close_in_frame, "! Do: " },
-		{ say_nothing, "! Do: no complete answer within " }, /* what was left of 200 ms */
+		{ say_nothing, "! Do: no complete answer within " }, /* the rest of 200 ms */
 	};
 	struct result r;
 
@@ -394,7 +391,7 @@ static void bad_answers_are_errors(void **state)
 		UNTIL(w.f, r.done);
 		if (strncmp(r.text, rows[i].said, strlen(rows[i].said)) != 0)
 			fail_msg("row %zu: \"%s\"", i, r.text);
-		/* And none spoils the next. */
+		/* None of them affects the next call. */
 		w.answer = answer_well;
 		ask(&r, "x", 5000);
 		UNTIL(w.f, r.done);
@@ -411,8 +408,8 @@ static bool close_at_once(unsigned request, uint32_t stream, struct buf *out)
 	return false;
 }
 
-/* As a port for TLS does it: asked for once more, until it has answered once. */
-static void a_server_that_ends_without_a_word(void **state)
+/* Like a TLS port: the error has a hint until the server has answered once. */
+static void a_server_that_closes_without_an_answer(void **state)
 {
 	struct result r;
 
@@ -432,7 +429,7 @@ static void a_server_that_ends_without_a_word(void **state)
 		fail_msg("%s", r.text);
 }
 
-static void a_server_that_is_not_there(void **state)
+static void connection_refused(void **state)
 {
 	struct result r[5];
 
@@ -445,7 +442,10 @@ static void a_server_that_is_not_there(void **state)
 	w.server = h2server_start(w.f->loop, on_request, NULL); /* for the teardown */
 }
 
-/* Of three where two are needed to begin with, and one for the connection; then of none. */
+/*
+ * With three descriptors, of which two are needed to start and one for the connection; then with
+ * none.
+ */
 static void without_descriptors_a_call_fails(void **state)
 {
 	struct shares *descriptors = &network_of(w.f->loop)->descriptors;
@@ -475,11 +475,8 @@ static void without_descriptors_a_call_fails(void **state)
 	expect(&r[0], "r1");
 }
 
-/*
- * While nobody answers one attempt is made for all: a connection on which nothing is said, and then
- * theirs.
- */
-static void a_server_that_is_lost_is_waited_for(void **state)
+/* While the server is down a single probe connection is tried for all calls, then they connect. */
+static void calls_wait_for_a_lost_server(void **state)
 {
 	struct sockaddr_in sin = { .sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
@@ -494,7 +491,7 @@ static void a_server_that_is_lost_is_waited_for(void **state)
 	expect(&r[0], "! Do: Connection refused");
 	fixture_linger(w.f, 50);
 	ask(&r[1], "x", 20000);
-	expect(&r[1], "! Do: Connection refused"); /* found out after it was asked */
+	expect(&r[1], "! Do: Connection refused"); /* detected after the call */
 	ask(&r[2], "held", 20000);
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int));
 	assert_int_equal(bind(fd, (const struct sockaddr *)&sin, sizeof(sin)), 0);
@@ -514,7 +511,7 @@ static void a_server_that_is_lost_is_waited_for(void **state)
 
 /* ---- Turns ---- */
 
-static void no_more_are_under_way_than_may_be(void **state)
+static void calls_in_progress_are_limited(void **state)
 {
 	struct result r[150], other;
 
@@ -533,7 +530,7 @@ static void no_more_are_under_way_than_may_be(void **state)
 	for (size_t i = 0; i < 3; i++)
 		grpc_cancel(r[i].call);
 	for (size_t i = 50; i < 53; i++)
-		UNTIL(w.f, r[i].done); /* in their places, and on */
+		UNTIL(w.f, r[i].done); /* replace ended ones, and so on */
 	for (size_t i = 3; i < 150; i++)
 		if (!r[i].done)
 			grpc_cancel(r[i].call);
@@ -541,7 +538,7 @@ static void no_more_are_under_way_than_may_be(void **state)
 	assert_int_equal(grpc_stats(w.pool).calls, 0);
 }
 
-static void waiting_for_a_turn_has_an_end(void **state)
+static void waiting_for_a_turn_ends_at_the_deadline(void **state)
 {
 	struct result r[50], late, last;
 
@@ -550,7 +547,7 @@ static void waiting_for_a_turn_has_an_end(void **state)
 	for (size_t i = 0; i < 50; i++)
 		ask(&r[i], "x", 1000);
 	UNTIL(w.f, grpc_stats(w.pool).under_way == 50);
-	ask(&late, NULL, 200); /* its message is never asked for */
+	ask(&late, NULL, 200); /* its message is never written */
 	ask(&last, "x", 1500);
 	UNTIL(w.f, late.done);
 	if (strncmp(late.text, "! Do: its turn did not come within 2", 36) != 0 ||
@@ -574,7 +571,7 @@ static size_t open_files(void)
 	return count;
 }
 
-static void hundreds_of_outages_leave_nothing_behind(void **state)
+static void outages_leak_nothing(void **state)
 {
 	struct result r;
 	size_t before = 0;
@@ -621,7 +618,7 @@ static void send_end(const char *code)
 	buf_done(&out);
 }
 
-static void streams_bring_messages_until_they_end(void **state)
+static void streams_deliver_messages_until_they_end(void **state)
 {
 	struct result r = { 0 };
 
@@ -649,7 +646,7 @@ static void streams_bring_messages_until_they_end(void **state)
 	assert_int_equal(strncmp(r.text, "! Do: ", 6), 0);
 }
 
-static void calls_go_on_beside_a_stream(void **state)
+static void calls_during_a_stream(void **state)
 {
 	struct result stream = { 0 }, r;
 
@@ -665,7 +662,7 @@ static void calls_go_on_beside_a_stream(void **state)
 	assert_int_equal(grpc_stats(w.pool).calls, 0);
 }
 
-static void what_is_cancelled_is_not_told(void **state)
+static void cancelled_calls_have_no_callback(void **state)
 {
 	struct result r = { .cancel = true }, unary;
 
@@ -687,7 +684,7 @@ static void what_is_cancelled_is_not_told(void **state)
 	grpc_cancel(NULL);
 }
 
-static void a_pool_may_go_with_calls_under_way(void **state)
+static void a_pool_may_be_freed_with_calls_in_progress(void **state)
 {
 	struct result r = { 0 }, unary;
 
@@ -719,8 +716,8 @@ static void wait_with(struct nameserver *names, struct result *r)
 	}
 }
 
-/* libcurl would keep the address for a minute, and ask in a thread. */
-static void a_server_that_moves_is_found(void **state)
+/* libcurl would cache the address for a minute, and resolve in a thread. */
+static void a_moved_server_is_found(void **state)
 {
 	unsigned char address[4] = { 127, 0, 0, 2 };
 	MEM_AUTO char *target = mem_printf("scaler.test:%u", h2server_port(w.server));
@@ -750,21 +747,21 @@ int main(void)
 		cmocka_unit_test_setup_teardown(calls_share_one_connection, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_first_calls_open_one_connection, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_new_connection_follows_a_closed_one, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_server_that_goes_away_is_called_anew, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_full_connection_leads_to_another, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_server_that_moves_is_found, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_server_that_ends_without_a_word, setup, teardown),
-		cmocka_unit_test_setup_teardown(bad_answers_are_errors, setup, teardown),
-		cmocka_unit_test_setup_teardown(hundreds_of_outages_leave_nothing_behind, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_call_is_repeated_after_goaway, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_full_connection_opens_another, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_moved_server_is_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_server_that_closes_without_an_answer, setup, teardown),
+		cmocka_unit_test_setup_teardown(malformed_answers_are_errors, setup, teardown),
+		cmocka_unit_test_setup_teardown(outages_leak_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_descriptors_a_call_fails, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_server_that_is_lost_is_waited_for, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_server_that_is_not_there, setup, teardown),
-		cmocka_unit_test_setup_teardown(no_more_are_under_way_than_may_be, setup, teardown),
-		cmocka_unit_test_setup_teardown(waiting_for_a_turn_has_an_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(streams_bring_messages_until_they_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(calls_go_on_beside_a_stream, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_cancelled_is_not_told, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_pool_may_go_with_calls_under_way, setup, teardown),
+		cmocka_unit_test_setup_teardown(calls_wait_for_a_lost_server, setup, teardown),
+		cmocka_unit_test_setup_teardown(connection_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(calls_in_progress_are_limited, setup, teardown),
+		cmocka_unit_test_setup_teardown(waiting_for_a_turn_ends_at_the_deadline, setup, teardown),
+		cmocka_unit_test_setup_teardown(streams_deliver_messages_until_they_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(calls_during_a_stream, setup, teardown),
+		cmocka_unit_test_setup_teardown(cancelled_calls_have_no_callback, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_pool_may_be_freed_with_calls_in_progress, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gRPC's framing and how a call ended: pure parts of net/grpc. */
+/* Framing and status of gRPC: pure parts of net/grpc. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,9 +17,7 @@
 
 /* ---- Frames ---- */
 
-/*
- * All messages of a body that comes in pieces of `step` bytes, as "a|bc|", then "cut" or the error.
- */
+/* Reads a body in pieces of `step` bytes: its messages as "a|bc|", then "cut" or the error. */
 static void read_all(const struct buf *body, size_t step, struct buf *out)
 {
 	struct grpcframe f;
@@ -56,10 +54,10 @@ static void bodies_become_messages(void **state)
 		{ "\0\0\0\0\3ab", 7, "cut" },
 		{ "\0\0\0\0\1a\0", 7, "a|cut" },
 		{ "\1\0\0\0\1a", 6, "! a message is compressed, which was not offered" },
-		{ "\2\0\0\0\1a", 6, "! what came is no gRPC message" },
+		{ "\2\0\0\0\1a", 6, "! the answer is not a gRPC message" },
 		{ "\0\xff\xff\xff\xff", 5, "! a message of 4294967295 bytes is larger than 4194304" },
 		{ "\0\0\x40\0\1", 5, "! a message of 4194305 bytes is larger than 4194304" },
-		{ "HTTP/1.1 400", 12, "! what came is no gRPC message" },
+		{ "HTTP/1.1 400", 12, "! the answer is not a gRPC message" },
 	};
 
 	(void)state;
@@ -95,7 +93,7 @@ static void the_largest_message_passes(void **state)
 
 /* ---- Status ---- */
 
-static void what_is_said_of_the_end(void **state)
+static void statuses(void **state)
 {
 	static const struct {
 		const char *lines[4];
@@ -119,9 +117,9 @@ static void what_is_said_of_the_end(void **state)
 		{ { "grpc-status: 99999999999999999999999" }, 200, ERR_TEMPORARY, "an unknown grpc-status" },
 		{ { "content-type: application/grpc" }, 200, ERR_TEMPORARY, "the answer ended without a grpc-status" },
 		{ { "content-type: text/html" }, 200, ERR_INVALID,
-			"the answer is no gRPC: its content-type is \"text/html\"" },
+			"the answer is not gRPC: its content-type is \"text/html\"" },
 		{ { "content-type: application/grpcweb", "grpc-status: 0" }, 200, ERR_INVALID,
-			"the answer is no gRPC: its content-type is \"application/grpcweb\"" },
+			"the answer is not gRPC: its content-type is \"application/grpcweb\"" },
 		{ { "content-type: text/plain" }, 503, ERR_TEMPORARY, "UNAVAILABLE: HTTP status 503" },
 		{ { NULL }, 404, ERR_INVALID, "UNIMPLEMENTED: HTTP status 404" },
 		{ { NULL }, 403, ERR_DENIED, "PERMISSION_DENIED: HTTP status 403" },
@@ -141,7 +139,7 @@ static void what_is_said_of_the_end(void **state)
 	}
 }
 
-static void a_long_message_is_cut(void **state)
+static void long_messages_are_truncated(void **state)
 {
 	struct grpcstatus s = { 0 };
 	struct buf line = BUF_INIT(4096);
@@ -157,7 +155,7 @@ static void a_long_message_is_cut(void **state)
 
 /* ---- Targets ---- */
 
-static void targets_are_read_or_refused_by_name(void **state)
+static void targets(void **state)
 {
 	static const struct {
 		const char *target, *address, *said;
@@ -216,9 +214,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bodies_become_messages),
 		cmocka_unit_test(the_largest_message_passes),
-		cmocka_unit_test(what_is_said_of_the_end),
-		cmocka_unit_test(a_long_message_is_cut),
-		cmocka_unit_test(targets_are_read_or_refused_by_name),
+		cmocka_unit_test(statuses),
+		cmocka_unit_test(long_messages_are_truncated),
+		cmocka_unit_test(targets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

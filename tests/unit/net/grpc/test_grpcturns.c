@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose call begins next, and how many at once. */
+/* The order of calls, and their limits. */
 #include "../fixture.h"
 
 #include <stdio.h>
@@ -10,13 +10,13 @@
 
 #define CALLS   600
 #define SERVERS 7
-/* each with no more than is left */
+/* each server with half of the rest */
 #define ALL_OF_NAMESPACE (GRPCTURNS_OF_NAMESPACE * SERVERS / (SERVERS + 1))
 
 struct one { /* a call */
 	struct grpcturn turn;
 	char name;
-	bool begun, leaves; /* at once, from inside */
+	bool begun, leaves; /* from within the callback */
 };
 
 static struct {
@@ -25,7 +25,7 @@ static struct {
 	struct grpcturns_server servers[SERVERS];
 	struct one calls[CALLS];
 	size_t count;
-	char begun[CALLS + 1]; /* their names, in order */
+	char begun[CALLS + 1]; /* names of started calls, in order */
 	size_t begun_count;
 } w;
 
@@ -77,7 +77,7 @@ static void join_many(size_t count, char name, size_t server, const char *namesp
 		join(name, server, namespace_);
 }
 
-/* Until nothing begins any more. */
+/* Runs until no further call starts. */
 static void settle(void)
 {
 	size_t before;
@@ -88,7 +88,7 @@ static void settle(void)
 	} while (w.begun_count != before);
 }
 
-static void calls_begin_in_the_order_in_which_they_came(void **state)
+static void calls_start_in_order(void **state)
 {
 	(void)state;
 	for (char c = 'a'; c <= 'j'; c++)
@@ -98,7 +98,7 @@ static void calls_begin_in_the_order_in_which_they_came(void **state)
 	assert_string_equal(w.begun, "abcdefghij");
 }
 
-static void so_many_begin_in_one_turn_of_the_loop(void **state)
+static void starts_per_turn_of_the_loop_are_limited(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < 70; i++)
@@ -109,11 +109,11 @@ static void so_many_begin_in_one_turn_of_the_loop(void **state)
 		loop_turn(w.f->loop);
 		if (w.begun_count - before > GRPCTURNS_AT_ONCE)
 			fail_msg("turn %zu: %zu", turn, w.begun_count - before);
-		assert_true(turn < 20); /* nor waits it for anything but the next turn */
+		assert_true(turn < 20); /* it only waits for the next turn */
 	}
 }
 
-static void a_namespace_has_so_many_under_way(void **state)
+static void a_namespaces_calls_are_limited(void **state)
 {
 	(void)state;
 	for (size_t server = 0; server < SERVERS; server++)
@@ -126,8 +126,8 @@ static void a_namespace_has_so_many_under_way(void **state)
 	assert_in_range(w.begun_count, ALL_OF_NAMESPACE + 30, GRPCTURNS_OF_NAMESPACE + 30);
 }
 
-/* Whatever one server keeps, the namespace's others are asked as well. */
-static void a_server_has_no_more_than_it_leaves(void **state)
+/* Calls that one server occupies leave room for the namespace's other servers. */
+static void one_server_gets_half_of_a_namespaces_limit(void **state)
 {
 	(void)state;
 	join_many(100, 'a', 0, "shop");
@@ -146,7 +146,7 @@ static void a_server_has_no_more_than_it_leaves(void **state)
 	assert_in_range(w.servers[1].under_way, 35, 45);
 }
 
-static void a_server_is_asked_so_many_at_once(void **state)
+static void a_servers_calls_are_limited(void **state)
 {
 	static const char *const namespaces[] = { "one", "two", "three", "four" };
 
@@ -155,7 +155,7 @@ static void a_server_is_asked_so_many_at_once(void **state)
 		join_many(60, 'a', 0, namespaces[i]);
 	settle();
 	assert_int_equal(w.begun_count, GRPCTURNS_OF_SERVER);
-	/* Who waits there holds up nobody who asks another, not even himself. */
+	/* Calls that wait for a server delay no calls to others, even of the same namespace. */
 	join_many(10, 'd', 1, "three");
 	join_many(10, 'e', 2, "five");
 	settle();
@@ -163,7 +163,7 @@ static void a_server_is_asked_so_many_at_once(void **state)
 	grpcturns_leave(&w.calls[0].turn);
 	settle();
 	assert_int_equal(w.begun_count, GRPCTURNS_OF_SERVER + 21);
-	/* And who has nothing there is let in, with one call after the other. */
+	/* A namespace without calls there may start one at a time. */
 	join_many(3, 'f', 0, "six");
 	settle();
 	assert_int_equal(w.begun_count, GRPCTURNS_OF_SERVER + 22);
@@ -180,7 +180,7 @@ static void namespaces_take_turns_and_their_servers_too(void **state)
 	assert_string_equal(w.begun, "acbcacbabababab");
 }
 
-static void who_leaves_does_not_begin(void **state)
+static void a_call_that_leaves_does_not_start(void **state)
 {
 	struct one *second;
 
@@ -194,7 +194,7 @@ static void who_leaves_does_not_begin(void **state)
 	assert_string_equal(w.begun, "ac");
 }
 
-static void who_leaves_from_inside_makes_room(void **state)
+static void leaving_from_the_callback_makes_room(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < 300; i++)
@@ -207,14 +207,14 @@ static void who_leaves_from_inside_makes_room(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(calls_begin_in_the_order_in_which_they_came, setup, teardown),
-		cmocka_unit_test_setup_teardown(so_many_begin_in_one_turn_of_the_loop, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_namespace_has_so_many_under_way, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_server_has_no_more_than_it_leaves, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_server_is_asked_so_many_at_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(calls_start_in_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(starts_per_turn_of_the_loop_are_limited, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_namespaces_calls_are_limited, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_server_gets_half_of_a_namespaces_limit, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_servers_calls_are_limited, setup, teardown),
 		cmocka_unit_test_setup_teardown(namespaces_take_turns_and_their_servers_too, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_leaves_does_not_begin, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_leaves_from_inside_makes_room, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_call_that_leaves_does_not_start, setup, teardown),
+		cmocka_unit_test_setup_teardown(leaving_from_the_callback_makes_room, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

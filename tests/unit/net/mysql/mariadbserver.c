@@ -58,7 +58,7 @@ void mariadbserver_start(struct mariadbserver *w)
 	if (w->pid == 0) {
 		MEM_AUTO char *config = mem_printf("--defaults-file=%s/my.cnf", w->folder);
 
-		prctl(PR_SET_PDEATHSIG, SIGKILL); /* whatever becomes of the test */
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* even if the test crashes */
 		if (!freopen("/dev/null", "w", stderr) || !freopen("/dev/null", "w", stdout))
 			_exit(126);
 		execl("/usr/sbin/mariadbd", "mariadbd", config, (char *)NULL);

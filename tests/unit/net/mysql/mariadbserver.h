@@ -3,8 +3,8 @@
 #define TESTS_UNIT_NET_MYSQL_MARIADBSERVER_H
 
 /*
- * A real MariaDB of the test's own, on loopback and a Unix socket, with TLS. Users: plain (password
- * "s3cret"), none (no password), tlsonly (REQUIRE SSL), ed (client_ed25519). Database shop.
+ * Starts a real MariaDB on loopback and a Unix socket, with TLS. Users: plain (password "s3cret"),
+ * none (no password), tlsonly (REQUIRE SSL), ed (client_ed25519). Database shop.
  */
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 #include "../fixture.h"
 
 struct mariadbserver {
-	char *ca_pem; /* of who signed its certificate, which is for localhost, 127.0.0.1 and ::1 */
+	char *ca_pem; /* CA of its certificate, which is for localhost, 127.0.0.1 and ::1 */
 	char folder[64], socket[96];
 	uint16_t port;
 	pid_t pid;

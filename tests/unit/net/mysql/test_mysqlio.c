@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/*
- * Bytes of servers that are none. What a real one says is in test_mysqlpool.
- */
+/* Malformed bytes of servers. test_mysqlpool has a real server. */
 
 #include "../fixture.h"
 
@@ -84,7 +82,7 @@ static void says(struct client *server, const char *bytes, size_t len)
 	assert_int_equal(send(server->fd, bytes, len, MSG_NOSIGNAL), (ssize_t)len);
 }
 
-/* Says the bytes in two pieces, of which the first has `first`, and hangs up. */
+/* Sends the bytes in two pieces, the first of size `first`, and closes. */
 static void greeted_with(struct world *w, const char *bytes, size_t len, size_t first, struct outcome *o)
 {
 	struct client server;
@@ -99,8 +97,8 @@ static void greeted_with(struct world *w, const char *bytes, size_t len, size_t 
 	client_close(&server);
 }
 
-/* The connector would look for the version that a greeting has, behind a null pointer. */
-static void progress_is_no_greeting(void **state)
+/* The connector would dereference a null pointer, the version of a greeting. */
+static void a_progress_report_is_no_greeting(void **state)
 {
 	static const char bytes[] = "\x0c\0\0\0\xff\xff\xff\1\1\1\0\0\0\1\1x";
 	struct world *w = *state;
@@ -109,11 +107,11 @@ static void progress_is_no_greeting(void **state)
 	for (size_t first = 0; first < 8; first += 5) {
 		greeted_with(w, bytes, sizeof(bytes) - 1, first, &o);
 		assert_int_equal(o.err.kind, ERR_TEMPORARY);
-		assert_non_null(strstr(o.err.msg, "the server does not greet"));
+		assert_non_null(strstr(o.err.msg, "the server sends no greeting"));
 	}
 }
 
-static void reason_is_told(void **state)
+static void the_servers_reason_is_shown(void **state)
 {
 	static const char bytes[] = "\x17\0\0\0\xff\x10\4Too many connections";
 	struct world *w = *state;
@@ -125,7 +123,7 @@ static void reason_is_told(void **state)
 }
 
 /*
- * Let in, its settings taken, the question what a reset leaves refused; then an answer that
+ * Accepts the login and the settings, refuses the query for the identity; then an answer that
  * announces columns, has one, and their end.
  */
 #define LETS_IN_ALONE                                                                                                  \
@@ -138,10 +136,10 @@ static void reason_is_told(void **state)
 #define END     "\5\0\0\3\xfe\0\0\2\0"
 
 /*
- * The connector would want half a terabyte, and keep the columns for ever when it gets none. One
- * more, and where long has 32 bits it is the connector's sign for a file that is asked for.
+ * The connector would allocate half a terabyte, and leak the columns if that fails. One column more
+ * is, with a 32-bit long, the connector's sign for a file request.
  */
-static void columns_without_number_are_refused(void **state)
+static void too_many_columns_are_refused(void **state)
 {
 	static const char most[] = LETS_IN "\x09\0\0\1\xfe\xfe\xff\xff\xff\0\0\0\0" COLUMN END;
 	static const char many[] = LETS_IN "\3\0\0\1\xfc\1\x10" COLUMN END;
@@ -156,10 +154,10 @@ static void columns_without_number_are_refused(void **state)
 }
 
 /*
- * So many may be; that they are not there the connector finds out by itself, but has no number for
- * it. What is still to be read of such an answer is not the next query's.
+ * An allowed number of columns, which are missing: the connector notices, without an error number.
+ * The rest of the answer must not be read by the next query.
  */
-static void columns_that_are_not_there_end_the_connection(void **state)
+static void missing_columns_end_the_connection(void **state)
 {
 	static const char bytes[] = LETS_IN "\3\0\0\1\xfc\0\x10" COLUMN END;
 	struct world *w = *state;
@@ -181,10 +179,10 @@ static void columns_that_are_not_there_end_the_connection(void **state)
 }
 
 /*
- * What a reset leaves is kept for each session, so it may not be long: then no session is reset,
- * but closed.
+ * The identity is stored per session, so its length is limited: longer ones prevent a reset, and
+ * the session is closed.
  */
-static void long_identity_is_not_kept(void **state)
+static void a_long_identity_prevents_a_reset(void **state)
 {
 	static const char head[] = LETS_IN_ALONE "\1\0\0\1\2" COLUMN COLUMN END "\x8d\x13\0\5\xfc\x88\x13",
 			  short_head[] = LETS_IN_ALONE "\1\0\0\1\2" COLUMN COLUMN END "\4\0\0\5\1x",
@@ -222,8 +220,8 @@ static void long_identity_is_not_kept(void **state)
 	"mysql_native_password\0\x2c\0\0\2\xfe"                                                                        \
 	"caching_sha2_password\0abcdefghijklmnopqrst\0\2\0\0\4\1\4"
 
-/* Without TLS, also where it would be preferred, the password goes by the server's key only. */
-static void password_is_never_bare(void **state)
+/* Without TLS, even if preferred, the password is only sent encrypted with the server's key. */
+static void the_password_is_never_sent_in_plain_text(void **state)
 {
 	static const char bytes[] = ASKS_FOR_SHA2;
 	struct world *w = *state;
@@ -245,8 +243,8 @@ static void password_is_never_bare(void **state)
 	}
 }
 
-/* A key that is encrypted is not one: nothing asks for its password, at whatever terminal. */
-static void encrypted_key_is_refused(void **state)
+/* An encrypted key is refused without a prompt. */
+static void an_encrypted_key_is_refused(void **state)
 {
 	static const char bytes[] = ASKS_FOR_SHA2
 		"\x9d\0\0\6\1-----BEGIN PUBLIC KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: "
@@ -283,7 +281,7 @@ struct tls_world {
 	struct outcome o;
 };
 
-/* Until both have shaken hands. */
+/* Runs until the handshake is complete. */
 static void shake(struct world *w, struct tls_world *t)
 {
 	static const char greeting[] = GREETS_WITH_TLS;
@@ -330,8 +328,8 @@ static void groups_of_the_servers_choice_are_not_offered(void **state)
 	UNTIL(w->f, t.o.told);
 }
 
-/* As long as the connector reads them; between two turns of ours it reads no more than a few. */
-static void tickets_without_end(void **state)
+/* As long as the connector reads them; it reads only a few per turn of the loop. */
+static void endless_tickets(void **state)
 {
 	struct world *w = *state;
 	struct tls_world t = { 0 };
@@ -345,13 +343,13 @@ static void tickets_without_end(void **state)
 	}
 	assert_in_range(sent, 100, 2000);
 	assert_int_equal(t.o.err.kind, ERR_TEMPORARY);
-	if (!strstr(t.o.err.msg, "logging in: the server sends messages of TLS without end"))
+	if (!strstr(t.o.err.msg, "logging in: the server sends too many TLS messages"))
 		fail_msg("%s", t.o.err.msg);
 	leave(&t);
 }
 
-/* Of a length that is never reached, a byte in each record: others have their turns meanwhile. */
-static void bytes_one_by_one(void **state)
+/* An endless message with one byte per record must not block the loop. */
+static void endless_single_bytes(void **state)
 {
 	struct world *w = *state;
 	struct tls_world t = { 0 };
@@ -362,7 +360,7 @@ static void bytes_one_by_one(void **state)
 	SSL_write(t.server.ssl, "\0\0\1\3", 4);
 	while (!t.o.told) {
 		for (int i = 0; i < 32 && SSL_write(t.server.ssl, "x", 1) == 1; i++) {
-			/* until the socket is full */
+			/* until the socket buffer is full */
 		}
 		loop_turn(w->f->loop);
 	}
@@ -375,16 +373,16 @@ static void bytes_one_by_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(progress_is_no_greeting, setup, teardown),
-		cmocka_unit_test_setup_teardown(reason_is_told, setup, teardown),
-		cmocka_unit_test_setup_teardown(columns_without_number_are_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(columns_that_are_not_there_end_the_connection, setup, teardown),
-		cmocka_unit_test_setup_teardown(long_identity_is_not_kept, setup, teardown),
-		cmocka_unit_test_setup_teardown(password_is_never_bare, setup, teardown),
-		cmocka_unit_test_setup_teardown(encrypted_key_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_progress_report_is_no_greeting, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_servers_reason_is_shown, setup, teardown),
+		cmocka_unit_test_setup_teardown(too_many_columns_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(missing_columns_end_the_connection, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_long_identity_prevents_a_reset, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_password_is_never_sent_in_plain_text, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_encrypted_key_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(groups_of_the_servers_choice_are_not_offered, setup, teardown),
-		cmocka_unit_test_setup_teardown(tickets_without_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(bytes_one_by_one, setup, teardown),
+		cmocka_unit_test_setup_teardown(endless_tickets, setup, teardown),
+		cmocka_unit_test_setup_teardown(endless_single_bytes, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * MySQL connections against a real MariaDB, which the test starts on loopback and stops (skipped
- * where there is none), and against scripted servers that no real one could be.
+ * MySQL connections against a real MariaDB, which the test starts and stops (skipped if not
+ * installed), and against scripted servers.
  */
 
 #include "../fixture.h"
@@ -135,7 +135,7 @@ static int setup_real(void **state)
 		mariadbserver_make(&server, w->f);
 	if (!server.pid)
 		mariadbserver_start(&server);
-	kill(server.pid, SIGCONT); /* a test that failed may have left it frozen */
+	kill(server.pid, SIGCONT); /* a failed test may have left it frozen */
 	return 0;
 }
 
@@ -180,8 +180,8 @@ static void big_answers(void **state)
 	expect_number(w, &c, "SELECT seq FROM shop.jobs JOIN (SELECT 1 seq) x", 1);
 	expect_error(w, &c, "SELECT REPEAT('9', 3000000)", ERR_INVALID, "more than");
 	/*
-	 * A LIMIT of its own stands against sql_select_limit: the first row counts, the rest is
-	 * dropped with the connection.
+	 * A query's own LIMIT overrides sql_select_limit: the first row counts, the rest is dropped
+	 * with the connection.
 	 */
 	expect_number(w, &c,
 		"WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i+1 FROM n WHERE i < 900) SELECT a.i, REPEAT('x', "
@@ -213,7 +213,7 @@ static void logins(void **state)
 	expect_error(w, &refused, "SELECT 1", ERR_TEMPORARY, "allowNativePasswords is false");
 }
 
-static void set_ups(void **state)
+static void session_settings(void **state)
 {
 	struct world *w = *state;
 	struct mysqlendpoint_config c = config_for("plain", "s3cret");
@@ -228,7 +228,7 @@ static void set_ups(void **state)
 	expect_error(w, &c, "SELECT 1", ERR_INVALID, "Unknown system variable 'no_such_thing'");
 }
 
-/* What a question does to its session, and whether the connection can be had back from it. */
+/* A query's effect on its session, and whether the connection can be reused. */
 static const struct {
 	const char *query;
 	bool kept;
@@ -250,7 +250,7 @@ static const struct {
 	{ "SET ROLE NONE; SELECT 1", false },
 };
 
-/* 1: all is as at login, and the other connection sees no lock and no change. */
+/* 1: the state is as at login, and the other connection sees no lock and no change. */
 #define UNTOUCHED                                                                                                      \
 	"SELECT @x IS NULL AND @@sql_mode = @@global.sql_mode AND @@time_zone = @@global.time_zone AND @@timestamp > " \
 	"1000 AND @@character_set_client = 'utf8mb4' AND @@collation_connection = 'utf8mb4_general_ci' AND "           \
@@ -268,7 +268,7 @@ static double number_of(struct world *w, const struct mysqlendpoint_config *conf
 	return o.value.number;
 }
 
-static void questions_leave_no_trace(void **state)
+static void queries_leave_no_trace(void **state)
 {
 	struct world *w = *state;
 	struct mysqlendpoint_config c = config_for("plain", "s3cret"), nowhere;
@@ -292,8 +292,8 @@ static void questions_leave_no_trace(void **state)
 	expect_number(w, &nowhere, "SELECT DATABASE() IS NULL", 1);
 }
 
-/* What only a login does again is there for each question, too. */
-static void init_connect_lasts(void **state)
+/* Effects of init_connect, which runs at login only, are there for each query. */
+static void init_connect_stays_in_effect(void **state)
 {
 	struct world *w = *state;
 	struct mysqlendpoint_config c = config_for("humble", "s3cret");
@@ -314,7 +314,7 @@ static void over_tls(void **state)
 
 	expect_error(w, &plain, "SELECT 1", ERR_DENIED, "Access denied");
 	c.tls = MYSQLENDPOINT_TLS_VERIFY;
-	expect_error(w, &c, "SELECT 1", ERR_TEMPORARY, "certificate"); /* the system knows no such CA */
+	expect_error(w, &c, "SELECT 1", ERR_TEMPORARY, "certificate"); /* the CA is not the system's */
 	c.tls_ca_pem = server.ca_pem;
 	expect_number(w, &c, "SELECT 1", 1);
 	c.host = "localhost";
@@ -322,7 +322,7 @@ static void over_tls(void **state)
 		"SELECT VARIABLE_VALUE LIKE 'TLSv1%' FROM information_schema.SESSION_STATUS WHERE "
 		"VARIABLE_NAME='Ssl_version'",
 		1);
-	c.host = "127.0.0.2"; /* reached, but not named by the certificate */
+	c.host = "127.0.0.2"; /* reachable, but not in the certificate */
 	expect_error(w, &c, "SELECT 1", ERR_TEMPORARY, "certificate");
 	fakepki_authority("another", (int64_t)time(NULL) * 1000, 86400, &other);
 	c.host = "localhost";
@@ -335,7 +335,7 @@ static void over_tls(void **state)
 	x509_pair_done(&other);
 }
 
-static int verified; /* chains, by the store that connections share */
+static int verified; /* chains verified by the shared store */
 
 static int on_verified(int ok, X509_STORE_CTX *ctx)
 {
@@ -344,7 +344,7 @@ static int on_verified(int ok, X509_STORE_CTX *ctx)
 	return ok;
 }
 
-/* The connector is given no text to read. */
+/* The connector gets no CA text. */
 static void connections_share_roots(void **state)
 {
 	struct world *w = *state;
@@ -387,8 +387,8 @@ static void on_logged_in(void *arg)
 	l->ended = true;
 }
 
-/* As such a name stands in the DNS, and in no certificate. Nothing resolves it here. */
-static void dot_at_the_end(void **state)
+/* A final dot is valid in DNS names, but not in certificates. The name is not resolved here. */
+static void a_host_with_a_final_dot(void **state)
 {
 	struct world *w = *state;
 	struct mysqlendpoint_config c = config_for("tlsonly", "s3cret");
@@ -416,7 +416,7 @@ static void dot_at_the_end(void **state)
 
 /* ---- Connections ---- */
 
-static void many_share_one(void **state)
+static void queries_share_a_connection(void **state)
 {
 	struct world *w = *state;
 	struct mysqlendpoint_config c = config_for("plain", "s3cret");
@@ -448,7 +448,7 @@ static void slow_query(void **state)
 	assert_false(slow.has_value);
 	assert_non_null(strstr(slow.err.msg, "no answer in time"));
 	expect_number(w, &c, "SELECT 3", 3);
-	/* The server's own limit, of a second at least here, comes before our patience ends. */
+	/* The server's limit, at least a second, ends the query before our deadline. */
 	c.database = NULL;
 	ask_for(w, &c,
 		"SELECT COUNT(*) FROM information_schema.COLLATIONS a, information_schema.COLLATIONS b, "
@@ -499,16 +499,16 @@ static void killed_and_back(void **state)
 	mariadbserver_sql(&server,
 		"SET @id = (SELECT id FROM information_schema.processlist WHERE user='plain' ORDER BY id DESC LIMIT "
 		"1); EXECUTE IMMEDIATE CONCAT('KILL ', @id)");
-	UNTIL(w->f, pool_connections(w->pool) == 0); /* noticed while idle */
+	UNTIL(w->f, pool_connections(w->pool) == 0); /* detected while idle */
 	expect_number(w, &c, "SELECT 2", 2);
 	mariadbserver_stop(&server, SIGKILL);
 	UNTIL(w->f, pool_connections(w->pool) == 0);
 	expect_error(w, &c, "SELECT 3", ERR_TEMPORARY, "refused");
-	ask_for(w, &c, "SELECT 3", 30, &o); /* not before the back-off is over: the last reason stands */
+	ask_for(w, &c, "SELECT 3", 30, &o); /* during the back-off: the last error */
 	UNTIL(w->f, o.times);
 	assert_non_null(strstr(o.err.msg, "refused"));
 	mariadbserver_start(&server);
-	expect_number(w, &c, "SELECT 4", 4); /* the first after it is back, however soon */
+	expect_number(w, &c, "SELECT 4", 4); /* the first query after it is back */
 	mariadbserver_freeze(&server);
 	ask_for(w, &c, "SELECT 5", 300, &o);
 	UNTIL(w->f, o.times);
@@ -523,14 +523,14 @@ static void killed_and_back(void **state)
 	while (!o.has_value);
 }
 
-static void too_many(void **state)
+static void too_many_connections(void **state)
 {
 	struct world *w = *state;
 	struct mysqlendpoint_config c = config_for("none", NULL);
 	struct outcome first;
 
 	mariadbserver_sql(&server, "ALTER USER none@'%' WITH MAX_USER_CONNECTIONS 1; SET GLOBAL max_connections = 10");
-	ask_for(w, &c, "SELECT SLEEP(3)", 10000, &first); /* a reset ends MariaDB's counting of a connection */
+	ask_for(w, &c, "SELECT SLEEP(3)", 10000, &first); /* a reset ends MariaDB's count of a connection */
 	do
 		fixture_linger(w->f, 20);
 	while (pool_connections(w->pool) == 0);
@@ -560,7 +560,7 @@ static int descriptors(void)
 	return count;
 }
 
-/* There under AddressSanitizer, of whichever compiler: what is freed is kept for a while then. */
+/* Defined under AddressSanitizer of any compiler, which delays freeing memory. */
 extern void __asan_init(void) __attribute__((weak));
 
 static void nothing_grows(void **state)
@@ -602,17 +602,17 @@ int main(void)
 		cmocka_unit_test_setup_teardown(values, setup_real, teardown),
 		cmocka_unit_test_setup_teardown(big_answers, setup_real, teardown),
 		cmocka_unit_test_setup_teardown(logins, setup_real, teardown),
-		cmocka_unit_test_setup_teardown(set_ups, setup_real, teardown),
-		cmocka_unit_test_setup_teardown(questions_leave_no_trace, setup_real, teardown),
-		cmocka_unit_test_setup_teardown(init_connect_lasts, setup_real, teardown),
+		cmocka_unit_test_setup_teardown(session_settings, setup_real, teardown),
+		cmocka_unit_test_setup_teardown(queries_leave_no_trace, setup_real, teardown),
+		cmocka_unit_test_setup_teardown(init_connect_stays_in_effect, setup_real, teardown),
 		cmocka_unit_test_setup_teardown(over_tls, setup_real, teardown),
 		cmocka_unit_test_setup_teardown(connections_share_roots, setup_real, teardown),
-		cmocka_unit_test_setup_teardown(dot_at_the_end, setup_real, teardown),
-		cmocka_unit_test_setup_teardown(many_share_one, setup_real, teardown),
+		cmocka_unit_test_setup_teardown(a_host_with_a_final_dot, setup_real, teardown),
+		cmocka_unit_test_setup_teardown(queries_share_a_connection, setup_real, teardown),
 		cmocka_unit_test_setup_teardown(slow_query, setup_real, teardown),
 		cmocka_unit_test_setup_teardown(cancelled_and_freed, setup_real, teardown),
 		cmocka_unit_test_setup_teardown(killed_and_back, setup_real, teardown),
-		cmocka_unit_test_setup_teardown(too_many, setup_real, teardown),
+		cmocka_unit_test_setup_teardown(too_many_connections, setup_real, teardown),
 		cmocka_unit_test_setup_teardown(nothing_grows, setup_real, teardown),
 	};
 

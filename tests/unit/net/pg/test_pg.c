@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * PostgreSQL connections against a server that does what the test wants, byte by byte;
- * tests/live/test_postgresql.py has the real one.
+ * PostgreSQL connections against a scripted server; tests/live/test_postgresql.py has the real one.
  */
 
 #include "../fixture.h"
@@ -182,7 +181,7 @@ static void ask(struct world *w, struct result *r, const char *sql, int64_t pati
 	assert_int_equal(r->calls, 0);
 }
 
-static void one_after_the_other(void **state)
+static void queries_are_sent_one_by_one(void **state)
 {
 	struct world *w = *state;
 	struct result a, b;
@@ -210,17 +209,14 @@ static void one_after_the_other(void **state)
 	SEND(p.fd, COLUMN "D\0\0\0\12\0\1\377\377\377\377" DONE READY RESET);
 	UNTIL(w->f, b.calls == 1);
 	assert_true(b.is_null);
-	/*
-	 * On a machine that is busy elsewhere so long, it rightly gets a second one (GROW_MS in
-	 * pg.c).
-	 */
+	/* On a busy machine a second connection after so long is correct (GROW_MS in pg.c). */
 	if (sent_ms - asked_ms < 50)
 		assert_int_equal(pg_pool_connections(w->pool), 1);
 	assert_null(getenv("PGOPTIONS"));
 	close(p.fd);
 }
 
-static void slow_one_gets_a_second_connection(void **state)
+static void a_slow_query_opens_a_second_connection(void **state)
 {
 	struct world *w = *state;
 	struct result a, b;
@@ -244,7 +240,7 @@ static void slow_one_gets_a_second_connection(void **state)
 	close(q.fd);
 }
 
-static void pooler_that_refuses_options(void **state)
+static void a_pooler_that_refuses_options(void **state)
 {
 	struct world *w = *state;
 	struct result a;
@@ -278,12 +274,12 @@ static void refused_and_backing_off(void **state)
 	assert_int_equal(a.err.kind, ERR_DENIED);
 	assert_non_null(strstr(a.err.msg, "password authentication failed"));
 	assert_null(strstr(a.err.msg, "open-sesame"));
-	ask(w, &b, "SELECT 1", 20); /* not before the back-off is over: the last reason stands */
+	ask(w, &b, "SELECT 1", 20); /* during the back-off: the last error */
 	UNTIL(w->f, b.calls == 1);
 	assert_string_equal(a.err.msg, b.err.msg);
 	assert_int_equal(b.err.kind, ERR_DENIED);
 	assert_false(try_accept(w, &p));
-	ask(w, &b, "SELECT 1", ASK_MS); /* waits for the next connection, and is told what that brings */
+	ask(w, &b, "SELECT 1", ASK_MS); /* waits for the next connection and gets its result */
 	let_in(w, &p);
 	wait_query(w, &p, "SELECT 1");
 	SEND(p.fd, ANSWER);
@@ -292,10 +288,8 @@ static void refused_and_backing_off(void **state)
 	close(p.fd);
 }
 
-/*
- * libpq connects once more by itself, without its name, to a server that does not know a setting.
- */
-static void setting_that_is_not_known(void **state)
+/* libpq itself reconnects without application_name to a server that does not know a setting. */
+static void an_unknown_setting(void **state)
 {
 	struct world *w = *state;
 	struct result a;
@@ -323,7 +317,7 @@ static void setting_that_is_not_known(void **state)
 	close(p.fd);
 }
 
-/* Only what is an SQLSTATE is shown as one. */
+/* Only a valid SQLSTATE is shown. */
 static void password_as_sqlstate(void **state)
 {
 	static const char *const states[] = { "21P01open-sesame", "open-sesame", "21p01" };
@@ -347,11 +341,8 @@ static void password_as_sqlstate(void **state)
 	close(p.fd);
 }
 
-/*
- * Lets everybody in and hangs up at the query: that is no reason to dial it for each query that
- * waits.
- */
-static void hangs_up_on_every_query(void **state)
+/* Accepts logins and closes at the query: must not cause a connection per waiting query. */
+static void a_server_that_closes_at_every_query(void **state)
 {
 	static struct result asked[100];
 	struct world *w = *state;
@@ -378,10 +369,10 @@ static void hangs_up_on_every_query(void **state)
 	assert_in_range(dials, 2, 8);
 }
 
-/* Cut after some digits it would be another number. */
-static void too_long_for_a_number(void **state)
+/* Truncating would change the number. */
+static void a_value_too_long_for_a_number(void **state)
 {
-	static const char head[] = COLUMN "D\0\0\1\233\0\1\0\0\1\221"; /* 411 bytes, 401 of the value */
+	static const char head[] = COLUMN "D\0\0\1\233\0\1\0\0\1\221"; /* 411 bytes with a value of 401 */
 	struct world *w = *state;
 	char digits[401];
 	struct result a;
@@ -401,7 +392,7 @@ static void too_long_for_a_number(void **state)
 	close(p.fd);
 }
 
-static void giant_row(void **state)
+static void a_giant_row(void **state)
 {
 	static const char head[] = COLUMN "D\77\377\377\377\0\1\77\377\377\360";
 	struct world *w = *state;
@@ -436,9 +427,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	*(bool *)arg = true;
 }
 
-/*
- * libpq closes its socket in the middle of it: who gets the number next must be heard all the same.
- */
+/* libpq closes its socket meanwhile: the next socket with this number must be watched correctly. */
 static void check_next_socket(struct world *w)
 {
 	int pair[2];
@@ -458,7 +447,7 @@ static void check_next_socket(struct world *w)
 	close(pair[1]);
 }
 
-static void nonsense_in_an_answer(void **state)
+static void a_malformed_answer(void **state)
 {
 	static const char endless[] = COLUMN "D\377\377\377\0\0\1";
 	struct world *w = *state;
@@ -466,7 +455,7 @@ static void nonsense_in_an_answer(void **state)
 	struct peer p;
 
 	ask(w, &a, "SELECT 1", 10000);
-	for (int i = 0; i < 2; i++) { /* it is asked once more */
+	for (int i = 0; i < 2; i++) { /* the query is sent again */
 		let_in(w, &p);
 		wait_query(w, &p, "SELECT 1");
 		SEND(p.fd, endless);
@@ -479,7 +468,7 @@ static void nonsense_in_an_answer(void **state)
 	assert_int_equal(pg_pool_connections(w->pool), 0);
 }
 
-static void nonsense_between_answers(void **state)
+static void malformed_messages_between_answers(void **state)
 {
 	static const char backwards[] = "Z\0\0\0\1";
 	struct world *w = *state;
@@ -498,7 +487,7 @@ static void nonsense_between_answers(void **state)
 	UNTIL(w->f, pg_pool_connections(w->pool) == 0);
 }
 
-/* libpq alone would read on and on, in one call. */
+/* libpq alone would read without end, in one call. */
 static void flood_before_the_greeting(void **state)
 {
 	struct world *w = *state;
@@ -519,7 +508,7 @@ static void flood_before_the_greeting(void **state)
 		loop_turn(w->f->loop);
 	}
 	assert_int_equal(a.calls, 1);
-	/* libpq 16 and later do not wait for an error message as long as this one says it is */
+	/* libpq 16 and later do not wait for an error message of such a length */
 	assert_true(strstr(a.err.msg, "far too much") || strstr(a.err.msg, "received invalid"));
 	assert_true(sent < (16u << 20));
 	close(p.fd);
@@ -539,7 +528,7 @@ static int descriptors(void)
 	return count;
 }
 
-/* What one epoll has under numbers that are other files meanwhile, or none. */
+/* Counts descriptors in one epoll set whose numbers now belong to other files or none. */
 static int forgotten_of(const char *number)
 {
 	MEM_AUTO char *path = mem_printf("/proc/self/fdinfo/%s", number);
@@ -560,7 +549,7 @@ static int forgotten_of(const char *number)
 	return count;
 }
 
-/* It would tell of each of them for ever. */
+/* epoll would report each of them for ever. */
 static int forgotten_watches(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -582,11 +571,8 @@ static int forgotten_watches(void)
 	return count;
 }
 
-/*
- * The bytes of a server that says nothing yet are counted already: libpq has one end of a pair of
- * sockets.
- */
-static void silent_server_is_not_asked_again_and_again(void **state)
+/* A server that sends nothing must not be polled in a loop: libpq has one end of a socket pair. */
+static void a_silent_server_costs_no_work(void **state)
 {
 	struct world *w = *state;
 	struct result a;
@@ -605,8 +591,8 @@ static void silent_server_is_not_asked_again_and_again(void **state)
 	close(p.fd);
 }
 
-/* What is between libpq and the server stays, and stays the same. */
-static void answer_in_two_pieces_leaves_nothing(void **state)
+/* The pump stays in place between libpq and the server. */
+static void an_answer_in_two_pieces(void **state)
 {
 	struct world *w = *state;
 	struct result a;
@@ -637,8 +623,8 @@ static void answer_in_two_pieces_leaves_nothing(void **state)
 	close(p.fd);
 }
 
-/* What a statement left behind is gone before the next one, which does not wait for that. */
-static void session_is_reset_after_each_statement(void **state)
+/* The session is reset before the next statement, without a wait. */
+static void the_session_is_reset_after_each_statement(void **state)
 {
 	struct world *w = *state;
 	struct result a;
@@ -661,7 +647,7 @@ static void session_is_reset_after_each_statement(void **state)
 	close(p.fd);
 }
 
-static void session_that_is_not_reset_is_left(void **state)
+static void a_session_that_cannot_be_reset_is_closed(void **state)
 {
 	static const char in_block[] = COLUMN ROW_7 DONE "Z\0\0\0\5T";
 	struct world *w = *state;
@@ -688,7 +674,7 @@ static void session_that_is_not_reset_is_left(void **state)
 	close(p.fd);
 }
 
-/* Nothing of it is kept; beyond a little, the connection is given up. */
+/* The data is dropped; above a limit the connection is closed. */
 static void flood_between_statements(void **state)
 {
 	static const char *const shapes[] = { "N\100\0\0\0", "S\0\0\0\10a\0b\0" };
@@ -715,8 +701,8 @@ static void flood_between_statements(void **state)
 	}
 }
 
-/* Also what comes in small pieces, and more than once on the same connection, arrives whole. */
-static void drips(void **state)
+/* Answers in small pieces are complete, also repeatedly on the same connection. */
+static void answers_in_small_pieces(void **state)
 {
 	static const char answer[] = ANSWER;
 	struct world *w = *state;
@@ -737,7 +723,7 @@ static void drips(void **state)
 	}
 	wait_query(w, &p, "SELECT 1");
 	SEND(p.fd, COLUMN ROW_7);
-	shutdown(p.fd, SHUT_RDWR); /* half an answer is none */
+	shutdown(p.fd, SHUT_RDWR); /* an incomplete answer is no answer */
 	UNTIL(w->f, a.calls == 1);
 	assert_int_equal(a.err.kind, ERR_TEMPORARY);
 	close(p.fd);
@@ -766,8 +752,8 @@ static void cancelled(void **state)
 	close(p.fd);
 }
 
-/* Of an ended idle connection nobody hears. */
-static void idle_connection_ends(void **state)
+/* The end of an idle connection is not reported. */
+static void an_idle_connection_ends(void **state)
 {
 	struct world *w = *state;
 	struct result a;
@@ -790,8 +776,8 @@ static void idle_connection_ends(void **state)
 	close(p.fd);
 }
 
-/* It had ended already when the query was sent: that is no failure. A second time it is one. */
-static void ended_under_a_query(void **state)
+/* A connection that had already ended is no failure; the second time it is one. */
+static void the_connection_ends_during_a_query(void **state)
 {
 	struct world *w = *state;
 	struct result a;
@@ -830,7 +816,7 @@ static void send_notification(struct peer *p, const char *channel)
 	send_bytes(p->fd, body, len);
 }
 
-static void told(void **state)
+static void notifications(void **state)
 {
 	struct world *w = *state;
 	int jobs = 0, others = 0;
@@ -851,12 +837,12 @@ static void told(void **state)
 		"C\0\0\0\13LISTEN\0"
 		"C\0\0\0\13LISTEN\0"
 		"C\0\0\0\13LISTEN\0" READY);
-	let_in(w, &q); /* its word goes another way */
+	let_in(w, &q); /* the notification takes another connection */
 	UNTIL(w->f, has_bytes(&q, echo));
 	assert_int_equal(pg_listen_report(a).state, PG_LISTEN_STARTING);
 	assert_int_equal(jobs, 0);
 	send_notification(&p, echo);
-	UNTIL(w->f, jobs == 1 && others == 1); /* once, for what was missed */
+	UNTIL(w->f, jobs == 1 && others == 1); /* once, as notifications may have been missed */
 	assert_int_equal(pg_listen_report(a).state, PG_LISTEN_ON);
 	assert_false(pg_listen_report(a).heard);
 	for (int i = 0; i < 50; i++)
@@ -865,12 +851,12 @@ static void told(void **state)
 	assert_true(jobs < 20);
 	assert_int_equal(others, 1);
 	assert_true(pg_listen_report(a).heard);
-	/* One comes, one goes. */
+	/* One listener joins, one leaves. */
 	c = pg_listen(w->pool, w->endpoint, "third", on_look, &others);
 	pg_unlisten(b);
 	UNTIL(w->f, has_bytes(&p, "UNLISTEN \"others\""));
 	assert_true(has_bytes(&p, "LISTEN \"third\""));
-	/* Lost, and told so; then it is tried again. */
+	/* The loss is reported; then it is retried. */
 	close(p.fd);
 	UNTIL(w->f, pg_listen_report(a).state == PG_LISTEN_FAILING);
 	assert_non_null(strstr(pg_listen_report(a).why, "127.0.0.1"));
@@ -900,8 +886,8 @@ static void listening_is_refused(void **state)
 	close(p.fd);
 }
 
-/* Accounts are locked for too many logins that were refused. */
-static void refused_listener_does_not_knock_again_and_again(void **state)
+/* Too many refused logins would lock the account. */
+static void a_refused_listener_backs_off(void **state)
 {
 	struct world *w = *state;
 	int looks = 0;
@@ -929,8 +915,8 @@ static struct pgendpoint *endpoint_in(const struct world *w, const char *namespa
 }
 
 /*
- * Whether it has a connection's descriptors, three: then four more, of sixteen, are too many for
- * it.
+ * Whether the namespace holds a connection's three descriptors: four more of sixteen are then too
+ * many.
  */
 static bool has_descriptors(struct world *w, const char *namespace_)
 {
@@ -941,8 +927,8 @@ static bool has_descriptors(struct world *w, const char *namespace_)
 	return !taken;
 }
 
-/* The first one who listened goes, and others who came later are there. */
-static void listening_counts_for_who_is_there(void **state)
+/* The first listener leaves, and later ones remain. */
+static void listening_is_charged_to_the_listeners(void **state)
 {
 	struct world *w = *state;
 	struct pgendpoint *first = endpoint_in(w, "first"), *second = endpoint_in(w, "second");
@@ -971,7 +957,7 @@ static void listening_counts_for_who_is_there(void **state)
 	assert_false(has_descriptors(w, "second"));
 	assert_true(has_descriptors(w, "")); /* several */
 	close(p.fd);
-	let_in(w, &p); /* and the next connection is theirs, too */
+	let_in(w, &p); /* the next connection is charged to them, too */
 	UNTIL(w->f, has_bytes(&p, "LISTEN \"jobs\""));
 	assert_true(has_descriptors(w, ""));
 	assert_false(has_descriptors(w, "first"));
@@ -996,31 +982,31 @@ static void listening_counts_for_who_is_there(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(one_after_the_other, setup, teardown),
-		cmocka_unit_test_setup_teardown(slow_one_gets_a_second_connection, setup, teardown),
-		cmocka_unit_test_setup_teardown(pooler_that_refuses_options, setup, teardown),
+		cmocka_unit_test_setup_teardown(queries_are_sent_one_by_one, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_slow_query_opens_a_second_connection, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_pooler_that_refuses_options, setup, teardown),
 		cmocka_unit_test_setup_teardown(refused_and_backing_off, setup, teardown),
-		cmocka_unit_test_setup_teardown(setting_that_is_not_known, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_unknown_setting, setup, teardown),
 		cmocka_unit_test_setup_teardown(password_as_sqlstate, setup, teardown),
-		cmocka_unit_test_setup_teardown(hangs_up_on_every_query, setup, teardown),
-		cmocka_unit_test_setup_teardown(too_long_for_a_number, setup, teardown),
-		cmocka_unit_test_setup_teardown(giant_row, setup, teardown),
-		cmocka_unit_test_setup_teardown(nonsense_in_an_answer, setup, teardown),
-		cmocka_unit_test_setup_teardown(nonsense_between_answers, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_server_that_closes_at_every_query, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_value_too_long_for_a_number, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_giant_row, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_malformed_answer, setup, teardown),
+		cmocka_unit_test_setup_teardown(malformed_messages_between_answers, setup, teardown),
 		cmocka_unit_test_setup_teardown(flood_before_the_greeting, setup, teardown),
-		cmocka_unit_test_setup_teardown(silent_server_is_not_asked_again_and_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(answer_in_two_pieces_leaves_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(session_is_reset_after_each_statement, setup, teardown),
-		cmocka_unit_test_setup_teardown(session_that_is_not_reset_is_left, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_silent_server_costs_no_work, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_answer_in_two_pieces, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_session_is_reset_after_each_statement, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_session_that_cannot_be_reset_is_closed, setup, teardown),
 		cmocka_unit_test_setup_teardown(flood_between_statements, setup, teardown),
-		cmocka_unit_test_setup_teardown(drips, setup, teardown),
+		cmocka_unit_test_setup_teardown(answers_in_small_pieces, setup, teardown),
 		cmocka_unit_test_setup_teardown(cancelled, setup, teardown),
-		cmocka_unit_test_setup_teardown(idle_connection_ends, setup, teardown),
-		cmocka_unit_test_setup_teardown(ended_under_a_query, setup, teardown),
-		cmocka_unit_test_setup_teardown(told, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_idle_connection_ends, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_connection_ends_during_a_query, setup, teardown),
+		cmocka_unit_test_setup_teardown(notifications, setup, teardown),
 		cmocka_unit_test_setup_teardown(listening_is_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(refused_listener_does_not_knock_again_and_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(listening_counts_for_who_is_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_refused_listener_backs_off, setup, teardown),
+		cmocka_unit_test_setup_teardown(listening_is_charged_to_the_listeners, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * What libpq may see of what a server says, and what who asked is told. The real server is in
- * tests/live/test_postgresql.py, hostile ones are in tests/live/test_tenants_postgresql.py.
+ * Filtering of a server's messages for libpq, and the errors of queries.
+ * tests/live/test_postgresql.py has the real server, tests/live/test_tenants_postgresql.py hostile
+ * ones.
  */
 
 #include "../fixture.h"
@@ -59,7 +60,7 @@ static const struct stream streams[] = {
 	STREAM(LOGIN, AUTH("\3") AUTH("\7"), AUTH("\3"), "GSSAPI"),
 	STREAM(LOGIN, FATAL AUTH("\11"), FATAL, "SSPI"),
 	STREAM(LOGIN, "N\0\0\0\4" AUTH("\7"), "N\0\0\0\4", "GSSAPI"),
-	STREAM(LOGIN, "R\0\0\0\3" AUTH("\7"), "R\0\0\0\3", NULL), /* libpq makes an end of it */
+	STREAM(LOGIN, "R\0\0\0\3" AUTH("\7"), "R\0\0\0\3", NULL), /* libpq closes the connection */
 	STREAM(LOGIN, WELCOME, WELCOME, NULL),
 	STREAM(LOGIN, AUTH("\5"), AUTH("\5"), NULL),
 	STREAM(LOGIN, "R\0\0\0\52\0\0\0\12SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0",
@@ -73,38 +74,37 @@ static const struct stream streams[] = {
 	STREAM(SCRAM_ONLY, SASL AUTH("\0"), SASL, "channel_binding"),
 	STREAM(IDLE, SETTING, "", NULL),
 	STREAM(IDLE, NOTICE NOTIFIED FATAL, NOTICE NOTIFIED FATAL, NULL),
-	STREAM(IDLE, "N\0\1\0\0", "", "too much that it was not asked"),
-	STREAM(IDLE, "N\100\0\0\0", "", "too much that it was not asked"),
-	STREAM(IDLE, "S\100\0\0\0", "", "too much that it was not asked"),
-	STREAM(IDLE, "A\0\0\100\0", "", "too much that it was not asked"),
-	STREAM(IDLE, "E\0\0\100\0", "", "too much that it was not asked"),
-	STREAM(IDLE, ROW, "", "answers what it was not asked"),
-	STREAM(IDLE, READY, "", "answers what it was not asked"),
+	STREAM(IDLE, "N\0\1\0\0", "", "too much unrequested data"),
+	STREAM(IDLE, "N\100\0\0\0", "", "too much unrequested data"),
+	STREAM(IDLE, "S\100\0\0\0", "", "too much unrequested data"),
+	STREAM(IDLE, "A\0\0\100\0", "", "too much unrequested data"),
+	STREAM(IDLE, "E\0\0\100\0", "", "too much unrequested data"),
+	STREAM(IDLE, ROW, "", "sends an unexpected answer"),
+	STREAM(IDLE, READY, "", "sends an unexpected answer"),
 	STREAM(LISTENING, NOTIFIED NOTIFIED SETTING, NOTIFIED NOTIFIED, NULL),
 	STREAM(LISTENING, "N\100\0\0\0", "", "more notifications than are read"),
 	STREAM(LISTENING, "A\0\0\100\0", "", "more notifications than are read"),
-	STREAM(LISTENING, DONE, "", "answers what it was not asked"),
+	STREAM(LISTENING, DONE, "", "sends an unexpected answer"),
 	STREAM(ASKED, ROW DONE READY RESET, ROW DONE READY, NULL),
 	STREAM(ASKED, ROW SETTING DONE READY SETTING NOTICE RESET, ROW DONE READY, NULL),
-	STREAM(ASKED, "N\0\0\77\377", "N\0\0\77\377", NULL), /* libpq keeps a notice until it is whole */
+	STREAM(ASKED, "N\0\0\77\377", "N\0\0\77\377", NULL), /* libpq stores a notice until it is complete */
 	STREAM(ASKED, "N\0\0\100\0", "", NULL),
 	STREAM(ASKED, FATAL READY RESET, FATAL READY, NULL),
-	STREAM(ASKED, ROW DONE READY RESET ROW, ROW DONE READY, "answers what it was not asked"),
+	STREAM(ASKED, ROW DONE READY RESET ROW, ROW DONE READY, "sends an unexpected answer"),
 	STREAM(ASKED, ROW DONE READY FATAL READY, ROW DONE READY, "could not be reset"),
 	STREAM(ASKED, ROW DONE IN_BLOCK FATAL IN_BLOCK, ROW DONE IN_BLOCK, "could not be reset"),
 	STREAM(ASKED, ROW DONE READY "C\0\0\0\20DISCARD ALL\0" IN_BLOCK, ROW DONE READY, "could not be reset"),
 	STREAM(ASKED, "D\0\20\0\0", "", "longer than 1 MiB"),
 	STREAM(ASKED, "D\77\377\377\377", "", "longer than 1 MiB"),
-	STREAM(ASKED, "D\377\377\377\0" ROW, "D\377\377\377\0", NULL), /* libpq makes an end of it */
+	STREAM(ASKED, "D\377\377\377\0" ROW, "D\377\377\377\0", NULL), /* libpq closes the connection */
 	STREAM(ASKED_AGAIN, RESET ROW DONE READY RESET, ROW DONE READY, NULL),
 	STREAM(ASKED_AGAIN, FATAL READY ROW DONE READY, "", "could not be reset"),
 	SCRAM_READ("r=ab,s=QSXCR+Q6,i=4096", "\36"),
 	SCRAM_READ("r=ab,s=QSXCR+Q6,i=16384", "\37"),
-	SCRAM("r=ab,s=QSXCR+Q6,i=16385", "\37",
-		"asks for 16385 iterations of SCRAM, and kscaled computes at most 16384"),
+	SCRAM("r=ab,s=QSXCR+Q6,i=16385", "\37", "asks for 16385 SCRAM iterations, but kscaled computes at most 16384"),
 	STREAM(OURS, "R\0\0\0\40\0\0\0\13r=ab,s=QSXCR+Q6,i=100000", "", NULL),
 	STREAM(OURS, "R\0\0\0\40\0\0\0\13r=ab,s=QSXCR+Q6,i=100001", "",
-		"asks for 100001 iterations of SCRAM, and kscaled computes at most 100000"),
+		"asks for 100001 SCRAM iterations, but kscaled computes at most 100000"),
 	STREAM(OURS, SASL SASL_FINAL WELCOME, WELCOME, NULL),
 	SCRAM("r=ab,s=QSXCR+Q6,i=2147483647", "\44", "asks for 2147483647 iterations"),
 	SCRAM("r=ab,s=QSXCR+Q6,i=99999999999999999999999", "\57", "asks for more than 4294967295 iterations"),
@@ -128,14 +128,14 @@ static struct pgguard guard_in(enum state state)
 		pgguard_opened(&g);
 	if (state >= ASKED)
 		pgguard_asked(&g);
-	if (state == ASKED_AGAIN) { /* while the first one's reset is under way */
+	if (state == ASKED_AGAIN) { /* during the reset after the first one */
 		pgguard_take(&g, end, sizeof(end) - 1, &kept);
 		pgguard_asked(&g);
 	}
 	return g;
 }
 
-static void libpq_sees_what_it_may(void **state)
+static void messages_are_filtered(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(streams); i++) {
@@ -176,7 +176,7 @@ static void take(struct pgguard *g, const char *says, size_t len)
 	pgguard_take(g, bytes, len, &kept);
 }
 
-static void errors_come_first(void **state)
+static void errors_take_precedence(void **state)
 {
 	struct pgguard g = guard_in(LOGIN);
 
@@ -188,8 +188,8 @@ static void errors_come_first(void **state)
 	assert_int_equal(g.err.kind, ERR_DENIED);
 }
 
-/* libpq keeps each of them, and looks through all when another one comes. */
-static void settings_in_the_login_are_few(void **state)
+/* libpq stores all settings, and searches them linearly at each new one. */
+static void settings_are_limited(void **state)
 {
 	struct pgguard g = guard_in(LOGIN);
 	size_t seen = 0, kept;
@@ -217,7 +217,7 @@ static size_t taken_until_refused(struct pgguard *g, const char *says, size_t le
 	return count;
 }
 
-static void floods_have_an_end(void **state)
+static void floods_are_refused(void **state)
 {
 	struct pgguard idle = guard_in(IDLE), listening = guard_in(LISTENING), asked = guard_in(ASKED);
 
@@ -230,8 +230,8 @@ static void floods_have_an_end(void **state)
 	assert_int_equal(asked.err.kind, ERR_INVALID);
 }
 
-/* libpq's buffer never gets smaller. */
-static void a_long_answer_wears_the_connection_out(void **state)
+/* libpq's buffer never shrinks. */
+static void a_long_answer_makes_the_connection_unusable(void **state)
 {
 	struct pgguard little = guard_in(ASKED), much = guard_in(ASKED), open = guard_in(ASKED);
 
@@ -301,7 +301,7 @@ static bool accepted(struct world *w, int *fd)
 	return *fd >= 0;
 }
 
-/* Waits until the client has said something; false once it has closed. */
+/* Waits until the client has sent something; false once it has closed. */
 static bool heard(int fd, bool *ended)
 {
 	char bytes[4096];
@@ -311,7 +311,7 @@ static bool heard(int fd, bool *ended)
 	return n >= 0;
 }
 
-/* Serves one connection, whose client is told what a server says, in pieces; gives the error. */
+/* Serves one connection with a server's bytes, in pieces; returns the error. */
 static struct err told(struct world *w, const char *sslmode, bool early, const char *says, size_t len, size_t piece)
 {
 	MEM_AUTO char *text = mem_printf("host=127.0.0.1 port=%u user=me password=open-sesame dbname=shop sslmode=%s",
@@ -338,7 +338,7 @@ static struct err told(struct world *w, const char *sslmode, bool early, const c
 	return r.err;
 }
 
-static void asked_for(void **state)
+static void answers_to_the_tls_request(void **state)
 {
 	static const struct {
 		const char *sslmode;
@@ -367,14 +367,14 @@ static void asked_for(void **state)
 	}
 }
 
-static void asked_for_before_the_client_spoke(void **state)
+static void data_before_the_tls_request(void **state)
 {
 	struct err err = told(*state, "disable", true, AUTH("\7"), 9, 9);
 
 	assert_non_null(strstr(err.msg, "asks for a login by GSSAPI"));
 }
 
-static void the_servers_own_word_comes_first(void **state)
+static void the_servers_own_error_takes_precedence(void **state)
 {
 	struct err err = told(*state, "disable", false, FATAL AUTH("\7"), sizeof(FATAL) - 1 + 9, 64);
 
@@ -385,14 +385,14 @@ static void the_servers_own_word_comes_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(libpq_sees_what_it_may),
-		cmocka_unit_test(errors_come_first),
-		cmocka_unit_test(settings_in_the_login_are_few),
-		cmocka_unit_test(floods_have_an_end),
-		cmocka_unit_test(a_long_answer_wears_the_connection_out),
-		cmocka_unit_test_setup_teardown(asked_for, setup, teardown),
-		cmocka_unit_test_setup_teardown(asked_for_before_the_client_spoke, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_servers_own_word_comes_first, setup, teardown),
+		cmocka_unit_test(messages_are_filtered),
+		cmocka_unit_test(errors_take_precedence),
+		cmocka_unit_test(settings_are_limited),
+		cmocka_unit_test(floods_are_refused),
+		cmocka_unit_test(a_long_answer_makes_the_connection_unusable),
+		cmocka_unit_test_setup_teardown(answers_to_the_tls_request, setup, teardown),
+		cmocka_unit_test_setup_teardown(data_before_the_tls_request, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_servers_own_error_takes_precedence, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

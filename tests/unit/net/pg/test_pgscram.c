@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Logins by SCRAM, as far as their messages go: the cryptography is test_scram's, and a real server
- * is in tests/live/test_postgresql.py.
+ * Messages of SCRAM logins. test_scram has the cryptography, tests/live/test_postgresql.py a real
+ * server.
  */
 
 #include "../fixture.h"
@@ -69,7 +69,7 @@ static int teardown(void **state)
 	return fixture_teardown(&f);
 }
 
-/* Its nonce is a text of its own, which the server's begins with. */
+/* The server's nonce begins with the client's. */
 static char *server_says(const struct world *w, unsigned iterations)
 {
 	const char *nonce = memmem(w->last, w->len, ",r=", 3);
@@ -103,7 +103,7 @@ static void messages(void **state)
 	assert_int_equal(err.kind, ERR_DENIED);
 }
 
-/* As scram_iterations may be; and never more than anybody may ask for. */
+/* Any scram_iterations up to the limit. */
 static void few_and_many_iterations(void **state)
 {
 	static const unsigned counts[] = { 1, 100000, 100001, 2147483647 };
@@ -133,7 +133,7 @@ static void passwords(void **state)
 {
 	(void)state;
 	assert_true(pgscram_may_use("open sesame~"));
-	assert_false(pgscram_may_use("s\xc3\xa9same")); /* SASLprep is libpq's */
+	assert_false(pgscram_may_use("s\xc3\xa9same")); /* left to libpq, which applies SASLprep */
 	assert_false(pgscram_may_use("a\tb"));
 	assert_false(pgscram_may_use(""));
 	assert_false(pgscram_may_use(NULL));

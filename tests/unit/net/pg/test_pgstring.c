@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Connection strings taken apart, as libpq takes them apart where it can; and what becomes of the
+ * Parsing of connection strings, compared with libpq where it accepts them; and the handling of
  * keywords.
  */
 #include <setjmp.h>
@@ -28,7 +28,7 @@ static char *written(const struct strmap *m)
 
 static const struct {
 	const char *text, *parts;
-	bool libpq; /* reads it in the same way */
+	bool libpq; /* libpq parses it in the same way */
 } readable[] = {
 	{ "host=db port=5432 user=me dbname=shop", "dbname=[shop] host=[db] port=[5432] user=[me]", true },
 	{ "  host = db\tuser= 'a b' \n password='it\\'s \\\\ me'", "host=[db] password=[it's \\ me] user=[a b]", true },
@@ -182,7 +182,7 @@ static const struct {
 } refused[] = {
 	{ "user=me password=se-cret", "no host given" },
 	{ "host=db password=se-cret", "no user given" },
-	{ "host='d b' user=me", "\"host\" is no name" },
+	{ "host='d b' user=me", "\"host\" must be the name" },
 	{ "host=db user=me port=0", "\"port\" must be" },
 	{ "host=db user=me port=65536", "\"port\" must be" },
 	{ "host=db user=me port=se-cret", "\"port\" must be" },
@@ -201,7 +201,7 @@ static const struct {
 	{ "host=db user=me replication=database", "\"replication\"" },
 	{ "host=db user=me target_session_attrs=se-cret", "\"target_session_attrs\" must be one of" },
 	{ "host=db user=me connect_timeout=-1", "\"connect_timeout\" must be" },
-	{ "host=db user=me se-cret=1", "no name of a setting" },
+	{ "host=db user=me se-cret=1", "not a valid name of a setting" },
 	{ "se-cret", "cannot be read" },
 };
 
@@ -268,8 +268,8 @@ static void cleaned(void **state)
 	pgendpoint_unref(e);
 }
 
-/* libpq's words for a Unix socket that is not there. */
-static void files_are_not_told(void **state)
+/* libpq's error about a missing Unix socket. */
+static void messages_do_not_reveal_files(void **state)
 {
 	struct pgendpoint *e = pgendpoint_new(&(struct pgendpoint_config){ .connection = "host=db user=me" }, NULL);
 	char none[] = "connection to server on socket \"/x/.s.PGSQL.5432\" failed: No such file or directory\n\tIs the "
@@ -296,7 +296,7 @@ int main(void)
 		cmocka_unit_test(not_taken),
 		cmocka_unit_test(keys),
 		cmocka_unit_test(cleaned),
-		cmocka_unit_test(files_are_not_told),
+		cmocka_unit_test(messages_do_not_reveal_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * What sslmode and its companions mean, before any handshake: tests/live/test_postgresql.py has the
+ * sslmode and related settings before a handshake; tests/live/test_postgresql.py has the
  * handshakes.
  */
 
@@ -46,7 +46,7 @@ static SSL *session_of(const char *more)
 
 static const struct {
 	const char *more;
-	const char *name; /* that the certificate must have; NULL: any */
+	const char *name; /* required in the certificate; NULL: any */
 	const char *sni;  /* NULL: none */
 	bool verifies;
 } sessions[] = {
@@ -113,7 +113,7 @@ static void connections_share_roots(void **state)
 		struct pgendpoint *e = pgendpoint_new(&config, &err);
 		SSL *a, *b;
 
-		if (of_file) /* none of the folders that may be named */
+		if (of_file) /* not one of the allowed folders */
 			strmap_set(&e->settings, "sslrootcert", path);
 		a = pgtls_session(e, e->hosts, &err);
 		b = pgtls_session(e, e->hosts, &err);
@@ -129,7 +129,7 @@ static void connections_share_roots(void **state)
 	x509_pair_done(&ca);
 }
 
-/* By TLS or without, in the first attempt and in the second; "" for none. */
+/* With or without TLS, in the first and the second attempt; "": none. */
 static const struct {
 	const char *mode;
 	bool first, second_after_tls, second_after_clear, required;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Logins with an identity's token in the place of a password: when it is fetched, what becomes of a
- * query that waits for it, and that nobody sees it without TLS. tests/live/test_postgresql_token.py
- * has the real server.
+ * Logins with an identity's token as the password: when it is fetched, queries that wait for it,
+ * and that it is never sent without TLS. tests/live/test_postgresql_token.py has the real server.
  */
 
 #include "../fixture.h"
@@ -32,7 +31,7 @@ struct world {
 
 static const struct identity_environment nothing = { .arg = NULL };
 
-/* The request for a token that is under way; NULL: none. */
+/* The token request in progress; NULL: none. */
 static webclient_fn asking;
 static void *asking_arg;
 static unsigned sent;
@@ -158,8 +157,8 @@ static bool try_accept(struct world *w, int *fd)
 	return *fd >= 0;
 }
 
-/* First the token, one for all who wait; why there is none is the query's error. */
-static void without_a_token_nobody_is_dialled(void **state)
+/* The token is fetched first, once for all waiting queries; its error is theirs. */
+static void no_connection_without_a_token(void **state)
 {
 	struct world *w = *state;
 	struct result a, b;
@@ -176,8 +175,8 @@ static void without_a_token_nobody_is_dialled(void **state)
 	assert_false(try_accept(w, &fd));
 }
 
-/* The server says that it has no TLS: it is shown nothing. */
-static void without_tls_it_is_not_shown(void **state)
+/* A server without TLS receives nothing. */
+static void no_token_without_tls(void **state)
 {
 	struct world *w = *state;
 	struct result a;
@@ -200,14 +199,14 @@ static void without_tls_it_is_not_shown(void **state)
 		all += (size_t)len;
 	assert_null(memmem(got, all, "se-cret", 7));
 	close(fd);
-	/* It is kept for the next one. */
+	/* The token is cached for the next one. */
 	ask(w, &a, ASK_MS);
 	UNTIL(w->f, try_accept(w, &fd));
 	assert_int_equal(sent, 1);
 	close(fd);
 }
 
-static void nobody_waits_for_it_any_more(void **state)
+static void a_cancelled_query_cancels_the_token(void **state)
 {
 	struct world *w = *state;
 	struct result a, b;
@@ -219,12 +218,12 @@ static void nobody_waits_for_it_any_more(void **state)
 	UNTIL(w->f, b.calls == 1);
 	assert_non_null(strstr(b.err.msg, "/shop: no token for the login in time"));
 	assert_int_equal(a.calls, 0);
-	/* teardown ends the connection that still waits */
+	/* teardown ends the waiting connection */
 }
 
 /* ---- Endpoints ---- */
 
-static void by_tls_alone_and_verified(void **state)
+static void tokens_need_verified_tls(void **state)
 {
 	static const struct {
 		const char *mode, *ca, *said; /* NULL: it is taken */
@@ -263,7 +262,7 @@ static void by_tls_alone_and_verified(void **state)
 	}
 }
 
-/* One connection for a server and an identity. */
+/* One connection per server and identity. */
 static void keys(void **state)
 {
 	struct world *w = *state;
@@ -283,10 +282,10 @@ static void keys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(without_a_token_nobody_is_dialled, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_tls_it_is_not_shown, setup, teardown),
-		cmocka_unit_test_setup_teardown(nobody_waits_for_it_any_more, setup, teardown),
-		cmocka_unit_test(by_tls_alone_and_verified),
+		cmocka_unit_test_setup_teardown(no_connection_without_a_token, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_token_without_tls, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_cancelled_query_cancels_the_token, setup, teardown),
+		cmocka_unit_test(tokens_need_verified_tls),
 		cmocka_unit_test_setup_teardown(keys, setup, teardown),
 	};
 

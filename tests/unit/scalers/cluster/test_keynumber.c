@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which number a key's text is, by format, type and location; and errors without content. */
+/* Numbers in a key's text, by format, type and location; errors without content. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -101,7 +101,7 @@ static void numbers(void **state)
 	}
 }
 
-/* Whatever is wrong with a secret text, none of it is in the message. */
+/* No error shows a part of a secret text. */
 static void no_content_in_errors(void **state)
 {
 	static const char *const texts[] = {
@@ -153,7 +153,7 @@ static void locations(void **state)
 		{ JSON, "a.#(b",
 			"parameter \"valueLocation\" value \"a.#(b\", for format json: position 3: the parenthesis" },
 		{ YAML, "a..b",
-			"parameter \"valueLocation\" value \"a..b\", for format yaml: position 3: there is no name" },
+			"parameter \"valueLocation\" value \"a..b\", for format yaml: position 3: a name is missing" },
 	};
 
 	(void)state;

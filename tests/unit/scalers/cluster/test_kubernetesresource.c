@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kubernetes-resource trigger: its parameters; numbers in keys, kept by a watch of their
- * object, which may fail, be deleted or say nonsense, and is never 0 for that.
+ * The kubernetes-resource trigger: parameters; numbers in keys, from a watch of their object.
+ * Failures, deletion and malformed objects never give 0.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@
 #define ASK_MS  3000
 #define PLAIN   "resourceKind=ConfigMap|resourceName=queue|key=n|targetValue=5"
 
-/* In the place of the registry, whose other types would bring the real loop with them. */
+/* Replaces the registry, whose other types would need the real loop. */
 const struct scaler_type *scaler_type_find(const char *name)
 {
 	return strcmp(name, kubernetesresource_scaler_type.name) == 0 ? &kubernetesresource_scaler_type : NULL;
@@ -153,7 +153,7 @@ static void rejected(void **state)
 		{ "resourceKind=ConfigMap|resourceName=q|key=n|targetValue=-1", NULL, "must be greater than 0" },
 		{ PLAIN "|activationTargetValue=x", NULL, "\"activationTargetValue\" value \"x\": must be a number" },
 		{ PLAIN, "Utilization", "'Utilization' metric type is unsupported" },
-		/* nothing comes from the environment */
+		/* no parameter is read from the environment */
 		{ "resourceKind=ConfigMap|resourceNameFromEnv=Q|key=n|targetValue=5", NULL,
 			"missing required parameter \"resourceName\" in [triggerMetadata]" },
 	};
@@ -268,7 +268,7 @@ static void *ask(struct question *q)
 	return q->type->ask(&t.sources, q, loop_now_ms(t.sources.loop) + ASK_MS, on_answer, NULL);
 }
 
-/* The answer, or -1: an error in t.err. */
+/* The answer; -1: an error in t.err. */
 static double answer_of(struct question *q)
 {
 	int before = t.answers;
@@ -300,7 +300,7 @@ static void the_number_of_a_key(void **state)
 	fakecluster_change(QUEUE, "{'data':{'n':'0'}}");
 	fakeloop_advance(10);
 	assert_true(answer_of(q) == 0); /* what stands there */
-	/* Another location in it is asked for later: the same watch. */
+	/* A second location in it later uses the same watch. */
 	fakecluster_change(QUEUE, "{'data':{'n':'{\\\"jobs\\\":7}'}}");
 	assert_true(answer_of(where) == 7);
 	expect_failure(q, ERR_INVALID,
@@ -368,7 +368,7 @@ static void one_watch_for_each_object(void **state)
 	assert_true(answer_of(other) == 3);
 	assert_int_equal(keyvalues_watched(t.sources.keys), 2);
 	assert_int_equal(fakecluster_watches(MAPS), 2);
-	/* Nobody asks any more, for one of the two. */
+	/* One of the two is not used any more. */
 	for (int i = 0; i < 5; i++) {
 		fakeloop_advance(100000);
 		assert_true(answer_of(m) == 2);
@@ -385,7 +385,7 @@ static void one_watch_for_each_object(void **state)
 	question_unref(other);
 }
 
-/* Those that are known hold while the object is listed for another. */
+/* Known numbers stay valid while the object is listed for a new one. */
 static void a_hundred_numbers_of_one_object(void **state)
 {
 	struct question *q[100];
@@ -427,7 +427,7 @@ int __wrap_strcmp(const char *a, const char *b)
 	return __real_strcmp(a, b);
 }
 
-/* Each was compared with all others when it was given up. */
+/* Releasing a number must not compare it with all others. */
 static void a_thousand_numbers_of_one_object(void **state)
 {
 	struct keyvalues *keys = keyvalues_new(t.sources.kube);
@@ -482,7 +482,7 @@ static void forbidden_is_an_error(void **state)
 	fakecluster_trouble(SECRETS, ERR_DENIED, NULL);
 	fakeloop_advance(5000);
 	assert_true(answer_of(q) == 42);
-	/* While it works the right is taken away: at once. */
+	/* Permission is withdrawn while the watch works: an error at once. */
 	fakecluster_trouble(SECRETS, ERR_DENIED, "secrets is forbidden");
 	fakeloop_advance(10);
 	assert_true(answer_of(q) == -1);
@@ -506,7 +506,7 @@ static void a_number_holds_for_half_a_minute(void **state)
 	assert_int_equal(q->type->watch_report(watch).state, WATCH_FAILING);
 	assert_non_null(strstr(q->type->watch_report(watch).why, "connection refused"));
 	assert_true(answer_of(q) == 1.5);
-	/* Who asks for it now has the watch started anew, which makes the other no younger. */
+	/* A new number restarts the watch, which does not renew the other one. */
 	assert_true(answer_of(late) == -1);
 	fakeloop_advance(25000);
 	assert_true(answer_of(q) == -1);
@@ -553,7 +553,7 @@ static void looks_when_the_number_changes(void **state)
 	fakecluster_apply(QUEUE, "{'data':{'n':'2'}}");
 	fakeloop_advance(100);
 	assert_int_equal(t.looks, 4);
-	/* Who watches keeps it. */
+	/* A watcher keeps it. */
 	fakeloop_advance(3600000);
 	assert_int_equal(keyvalues_watched(t.sources.keys), 1);
 	q->type->unwatch(watch);

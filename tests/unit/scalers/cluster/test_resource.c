@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parameters of the cpu and memory triggers (doc/keda.md 8.15): what the HPA is told, and what
- * is refused with which words.
+ * Parameters of the cpu and memory triggers (doc/keda.md 8.15): the metric in the HPA, and refusals
+ * with their message.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static void accepted(void **state)
 		const char *target;
 	} cases[] = {
 		{ "cpu", "Utilization", "value=50", METRIC_RESOURCE, NULL, METRIC_UTILIZATION, "50" },
-		/* as Go's strconv reads it */
+		/* as parsed by Go's strconv */
 		{ "cpu", "Utilization", "value=+80", METRIC_RESOURCE, NULL, METRIC_UTILIZATION, "80" },
 		{ "memory", "Utilization", "value=080", METRIC_RESOURCE, NULL, METRIC_UTILIZATION, "80" },
 		{ "cpu", "AverageValue", "value=+080", METRIC_RESOURCE, NULL, METRIC_AVERAGE_VALUE, "80" },
@@ -65,7 +65,7 @@ static void accepted(void **state)
 			fail_msg("%s: %s", cases[i].metadata, err.msg);
 		metric = scaler_metric_spec(&s);
 		assert_int_equal(metric.kind, cases[i].kind);
-		assert_string_equal(metric.name, cases[i].type); /* not one of our names: the HPA controller knows it */
+		assert_string_equal(metric.name, cases[i].type); /* the HPA controller's name, not one of ours */
 		assert_int_equal(metric.target_type, cases[i].target_type);
 		assert_string_equal(quantity_format(metric.target, text), cases[i].target);
 		if (cases[i].container)
@@ -102,9 +102,9 @@ static void rejected(void **state)
 		{ "cpu", "Utilization", "value=50%",
 			"trigger 1 (cpu): unable to set param \"value\" value \"50%\": must be a whole number" },
 		{ "cpu", "Utilization", "value=0",
-			"trigger 1 (cpu): parameter \"value\": 0 is no percentage from 1 to 2147483647" },
+			"trigger 1 (cpu): parameter \"value\": 0 is not a percentage from 1 to 2147483647" },
 		{ "cpu", "Utilization", "value=2147483648",
-			"trigger 1 (cpu): parameter \"value\": 2147483648 is no percentage from 1 to 2147483647" },
+			"trigger 1 (cpu): parameter \"value\": 2147483648 is not a percentage from 1 to 2147483647" },
 		{ "memory", "AverageValue", "value=lots",
 			"trigger 1 (memory): parameter \"value\": \"lots\" is no quantity like 5, 1.5, 100m or 2Gi" },
 		{ "memory", "AverageValue", "value=-1",

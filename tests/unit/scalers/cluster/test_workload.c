@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kubernetes-workload trigger: its parameters; pods counted by a watch, which may fail, and
- * never gives 0 for that.
+ * The kubernetes-workload trigger: parameters; pods counted by a watch, whose failure never gives
+ * 0.
  */
 #include <malloc.h>
 #include <setjmp.h>
@@ -28,7 +28,7 @@
 #define PODS     "/api/v1/namespaces/shop/pods"
 #define ASK_MS   3000
 
-/* In the place of the registry, whose other types would bring the real loop with them. */
+/* Replaces the registry, whose other types would need the real loop. */
 const struct scaler_type *scaler_type_find(const char *name)
 {
 	return strcmp(name, workload_scaler_type.name) == 0 ? &workload_scaler_type : NULL;
@@ -232,7 +232,7 @@ static void *ask(struct question *q)
 	return q->type->ask(&t.sources, q, loop_now_ms(t.sources.loop) + ASK_MS, on_answer, NULL);
 }
 
-/* The answer, or -1: an error in t.err. */
+/* The answer; -1: an error in t.err. */
 static double answer_of(struct question *q)
 {
 	int before = t.answers;
@@ -252,7 +252,7 @@ static void counts_what_has_not_ended(void **state)
 			*nodes = question("podSelector: app=web|value: 1|groupByNode: true");
 
 	(void)state;
-	assert_true(answer_of(pods) == 0); /* the API server's own answer: there are none */
+	assert_true(answer_of(pods) == 0); /* the API server has no pods */
 	pod("a", "web", "Running", "n1");
 	pod("b", "web", "Pending", "");
 	pod("c", "web", "Unknown", "n1");
@@ -266,7 +266,7 @@ static void counts_what_has_not_ended(void **state)
 	fakeloop_advance(10);
 	assert_true(answer_of(pods) == 3);
 	assert_true(answer_of(nodes) == 2);
-	fakecluster_change(PODS "/b", "{'status':{'phase':'Succeeded'}}"); /* comes as deleted */
+	fakecluster_change(PODS "/b", "{'status':{'phase':'Succeeded'}}"); /* reported as deleted */
 	fakecluster_change(PODS "/c", "{'metadata':{'labels':{'app':'other'}}}");
 	fakecluster_delete(PODS "/a");
 	pod("g", "web", "Running", "n5");
@@ -290,7 +290,7 @@ static void one_watch_per_namespace_and_selector(void **state)
 	assert_int_equal(podcounts_watched(t.sources.pods), 1);
 	answer_of(db);
 	assert_int_equal(podcounts_watched(t.sources.pods), 2);
-	/* Nobody asks any more. */
+	/* Not used any more. */
 	fakeloop_advance(240000);
 	answer_of(web);
 	fakeloop_advance(100000);
@@ -298,7 +298,7 @@ static void one_watch_per_namespace_and_selector(void **state)
 	fakeloop_advance(300000);
 	assert_int_equal(podcounts_watched(t.sources.pods), 0);
 	assert_int_equal(fakecluster_watches(PODS), 0);
-	/* Somebody does. */
+	/* Used again. */
 	pod("a", "web", "Running", "n1");
 	assert_true(answer_of(web) == 1);
 	question_unref(web);
@@ -322,7 +322,7 @@ static void waits_for_the_first_list(void **state)
 	ask(q);
 	handle = ask(q);
 	fakeloop_advance(1000);
-	assert_int_equal(t.answers, 0); /* half a list is no count */
+	assert_int_equal(t.answers, 0); /* an incomplete list gives no count */
 	q->type->cancel(handle);
 	fakeloop_advance(2000);
 	assert_int_equal(t.answers, 1);
@@ -363,7 +363,7 @@ static void forbidden_is_an_error(void **state)
 	fakecluster_trouble(PODS, ERR_DENIED, NULL);
 	fakeloop_advance(5000);
 	assert_true(answer_of(q) == 1);
-	/* While it works the right is taken away: at once. */
+	/* Permission is withdrawn while the watch works: an error at once. */
 	fakecluster_trouble(PODS, ERR_DENIED, "pods is forbidden");
 	fakeloop_advance(10);
 	assert_true(answer_of(q) == -1);
@@ -452,7 +452,7 @@ static void looks_when_the_count_changes(void **state)
 	pod("b", "web", "Running", "n1");
 	fakeloop_advance(100);
 	assert_int_equal(t.looks, 1);
-	/* Its watch is the same; another pod on the same node is nothing to it. */
+	/* It uses the same watch; another pod on the same node does not change it. */
 	pods->type->unwatch(by_pod);
 	by_node = nodes->type->watch(&t.sources, nodes, on_look, NULL);
 	t.looks = 0;
@@ -462,7 +462,7 @@ static void looks_when_the_count_changes(void **state)
 	pod("d", "web", "Running", "n2");
 	fakeloop_advance(100);
 	assert_int_equal(t.looks, 1);
-	/* Who watches keeps it. */
+	/* A watcher keeps it. */
 	fakeloop_advance(3600000);
 	assert_int_equal(podcounts_watched(t.sources.pods), 1);
 	nodes->type->unwatch(by_node);

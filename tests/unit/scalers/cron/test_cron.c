@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cron trigger: its parameters, its windows, beside KEDA's rule, and that it wakes. */
+/* The cron trigger: parameters, windows compared with KEDA's rule, and wake-ups. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@
 #define COUNT(a)  (sizeof(a) / sizeof((a)[0]))
 #define MINUTE_MS INT64_C(60000)
 
-/* In the place of the registry, whose other types would bring the real loop with them. */
+/* Replaces the registry, whose other types would need the real loop. */
 const struct scaler_type *scaler_type_find(const char *name)
 {
 	return strcmp(name, cron_scaler_type.name) == 0 ? &cron_scaler_type : NULL;
@@ -99,8 +99,8 @@ static void rejected(void **state)
 		{ "timezone=UTC|start=0 6 * * *|end= |desiredReplicas=1", NULL, "missing required parameter \"end\"" },
 		{ DAY, NULL, "missing required parameter \"desiredReplicas\"" },
 		{ DAY "|desiredReplicas=0", NULL,
-			"\"desiredReplicas\" value \"0\" must be greater than 0: a cron trigger asks for replicas "
-			"within its window" },
+			"\"desiredReplicas\" value \"0\" must be greater than 0: outside its window a cron trigger "
+			"asks for no replicas" },
 		{ DAY "|desiredReplicas=-1", NULL, "\"desiredReplicas\" value \"-1\" must be greater than 0" },
 		{ DAY "|desiredReplicas=many", NULL, "\"desiredReplicas\" value \"many\": must be a whole number" },
 		{ "timezone=Europe/Entenhausen|start=0 6 * * *|end=0 20 * * *|desiredReplicas=1", NULL,
@@ -118,9 +118,9 @@ static void rejected(void **state)
 		{ "timezone=UTC|start=00 6 * * *|end=0 06 ? * 0-6|desiredReplicas=1", NULL,
 			"\"00 6 * * *\" and \"0 06 ? * 0-6\" are the same times" },
 		{ "timezone=UTC|start=0 6 30 2 *|end=0 20 * * *|desiredReplicas=1", NULL,
-			"parameter \"start\" value \"0 6 30 2 *\": there is no such day in any year" },
+			"parameter \"start\" value \"0 6 30 2 *\": this date does not exist in any year" },
 		{ "timezone=UTC|start=0 6 * * *|end=0 20 31 4 *|desiredReplicas=1", NULL,
-			"parameter \"end\" value \"0 20 31 4 *\": there is no such day in any year" },
+			"parameter \"end\" value \"0 20 31 4 *\": this date does not exist in any year" },
 		{ DAY "|desiredReplicas=1", "Utilization", "'Utilization' metric type is unsupported" },
 	};
 
@@ -192,7 +192,7 @@ static int64_t at(const char *text)
 	return ms;
 }
 
-/* KEDA's: the next boundary is an end. */
+/* KEDA's rule: open if the next boundary is an end. */
 static bool keda_says(const struct cronwindow *w, int64_t ms)
 {
 	int64_t start = INT64_MAX, end = INT64_MAX;
@@ -208,7 +208,7 @@ static void open_and_closed(void **state)
 		const char *zone, *start, *end, *now;
 		bool open, keda;
 	} rows[] = {
-		/* from the start on, until just before the end */
+		/* from the start, until just before the end */
 		{ "UTC", "0 6 * * *", "0 20 * * *", "2026-06-01T05:59:59.999Z", false, false },
 		{ "UTC", "0 6 * * *", "0 20 * * *", "2026-06-01T06:00:00Z", true, true },
 		{ "UTC", "0 6 * * *", "0 20 * * *", "2026-06-01T19:59:59.999Z", true, true },
@@ -221,19 +221,19 @@ static void open_and_closed(void **state)
 		{ "UTC", "0 18 * * 5", "0 6 * * 1", "2026-06-06T12:00:00Z", true, true },
 		{ "UTC", "0 18 * * 5", "0 6 * * 1", "2026-06-08T06:00:00Z", false, false },
 		/*
-		 * an end on each day, starts on weekdays (kedacore/keda#4677): Saturday is closed,
-		 * for KEDA it is open
+		 * an end on each day, starts on weekdays (kedacore/keda#4677): closed on Saturday,
+		 * open in KEDA
 		 */
 		{ "UTC", "30 6 * * 1-5", "10 22 * * *", "2026-06-05T12:00:00Z", true, true },
 		{ "UTC", "30 6 * * 1-5", "10 22 * * *", "2026-06-05T22:10:00Z", false, true },
 		{ "UTC", "30 6 * * 1-5", "10 22 * * *", "2026-06-06T12:00:00Z", false, true },
 		{ "UTC", "30 6 * * 1-5", "10 22 * * *", "2026-06-08T06:30:00Z", true, true },
-		/* two starts before one end: the first opens; for KEDA the last */
+		/* two starts before one end: the first opens, in KEDA the last */
 		{ "UTC", "0 6,8 * * *", "0 20 * * *", "2026-06-01T07:00:00Z", true, false },
-		/* one trigger, two windows that touch: no gap */
+		/* one trigger, two adjacent windows: no gap */
 		{ "UTC", "0 6,12 * * *", "0 12,18 * * *", "2026-06-01T12:00:00Z", true, true },
 		{ "UTC", "0 6,12 * * *", "0 12,18 * * *", "2026-06-01T18:00:00Z", false, false },
-		/* the start comes with the end of a window: KEDA's rule */
+		/* a start at the end of a window: KEDA's rule decides */
 		{ "UTC", "0 6,18 * * *", "0 18 * * *", "2026-06-01T18:30:00Z", false, false },
 		{ "UTC", "0 0 * * 1-5", "0 0 * * *", "2026-06-03T12:00:00Z", true, true },
 		{ "UTC", "0 0 * * 1-5", "0 0 * * *", "2026-06-06T12:00:00Z", false, true },
@@ -241,9 +241,8 @@ static void open_and_closed(void **state)
 		{ "UTC", "0 0 24 12 *", "0 0 27 12 *", "2026-12-25T00:00:00Z", true, true },
 		{ "UTC", "0 0 24 12 *", "0 0 27 12 *", "2026-06-01T00:00:00Z", false, false },
 		/*
-		 * 02:30 is left out on 29 March in Berlin: a window does not open then (KEDA's has
-		 * been open since the end before), and none is closed (KEDA's did not open); 25
-		 * October has two
+		 * Berlin skips 02:30 on 29 March: a window does not open then (KEDA's is open since
+		 * the previous end), and none closes (KEDA's did not open); 25 October has it twice
 		 */
 		{ "Europe/Berlin", "30 2 * * *", "0 5 * * *", "2026-03-29T02:00:00Z", false, true },
 		{ "Europe/Berlin", "0 22 * * *", "30 2 * * *", "2026-03-28T23:00:00Z", true, false },
@@ -267,8 +266,8 @@ static void open_and_closed(void **state)
 	}
 }
 
-/* Where starts and ends take turns both rules say the same, at each minute. */
-static void agrees_with_keda_where_boundaries_take_turns(void **state)
+/* If starts and ends alternate, both rules agree at each minute. */
+static void agrees_with_keda_where_boundaries_alternate(void **state)
 {
 	static const struct {
 		const char *zone, *start, *end;
@@ -325,9 +324,7 @@ static void on_answer(void *arg, const struct answer *answer, const struct err *
 	h->value = answer->value;
 }
 
-/*
- * A window that begins in so many minutes, of the hour of which it is now, and lasts for so many.
- */
+/* Builds a window that begins and ends in so many minutes from now, by minutes of the hour. */
 static void build_around_now(int begins, int lasts, struct scaler *s)
 {
 	int64_t minute = fakeloop_wall_ms() / MINUTE_MS % 60;
@@ -375,7 +372,7 @@ static void on_look(void *arg)
 	h->value = (double)fakeloop_wall_ms();
 }
 
-/* At the boundary itself, once; not at other times. */
+/* Called once at each boundary, and at no other time. */
 static void watched(void **state)
 {
 	struct heard h = { .loop = fakeloop_start() };
@@ -388,7 +385,7 @@ static void watched(void **state)
 	watch = s.type->watch(&sources, s.question, on_look, &h);
 	assert_int_equal(s.type->watch_report(watch).state, WATCH_ON);
 	assert_string_equal(s.type->watch_report(watch).why, "");
-	scaler_done(&s); /* the watch keeps its question */
+	scaler_done(&s); /* the watch holds a reference */
 	fakeloop_advance(3 * MINUTE_MS - fakeloop_wall_ms() % MINUTE_MS - 1);
 	assert_int_equal(h.count, 0);
 	fakeloop_advance(2);
@@ -411,7 +408,7 @@ static void on_look_once(void *arg)
 	*watch = NULL;
 }
 
-static void unwatched_by_who_is_told(void **state)
+static void unwatched_in_the_callback(void **state)
 {
 	struct scaler_sources sources = { .loop = fakeloop_start() };
 	struct scaler s;
@@ -433,11 +430,11 @@ int main(void)
 		cmocka_unit_test(rejected),
 		cmocka_unit_test(questions),
 		cmocka_unit_test(open_and_closed),
-		cmocka_unit_test(agrees_with_keda_where_boundaries_take_turns),
+		cmocka_unit_test(agrees_with_keda_where_boundaries_alternate),
 		cmocka_unit_test(next_boundary),
 		cmocka_unit_test(asked),
 		cmocka_unit_test(watched),
-		cmocka_unit_test(unwatched_by_who_is_told),
+		cmocka_unit_test(unwatched_in_the_callback),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

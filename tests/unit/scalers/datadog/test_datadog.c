@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parameters of the datadog trigger: accepted, defaulted, rejected with the message
- * (doc/keda.md 8.8); and each answer that Datadog and its Cluster Agent document for what is no
- * value. What is sent is tried live; what a good answer means is in test_datadogreply.c.
+ * The datadog trigger (doc/keda.md 8.8): parameters, accepted, defaulted, rejected with their
+ * message; and each documented error of Datadog and its Cluster Agent. test_datadogreply.c covers
+ * values, the live tests the requests.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -134,9 +134,9 @@ static const struct {
 	{ AGENT, AGENT_AUTH "|authMode=secret-value", "err incorrect value for authMode is given" },
 	{ AGENT, AGENT_AUTH "|authMode=bearer", "BearerToken is required" },
 	{ "useClusterAgentProxy=true|datadogMetricName=a/b|datadogMetricNamespace=shop|targetValue=10", AGENT_AUTH,
-		"\"datadogMetricName\" must be a name of Kubernetes" },
+		"\"datadogMetricName\" must be a Kubernetes name" },
 	{ AGENT, "datadogNamespace=evil.example/x?|datadogMetricsService=a",
-		"\"datadogNamespace\" must be a name of Kubernetes" },
+		"\"datadogNamespace\" must be a Kubernetes name" },
 };
 
 static void rejected(void **state)
@@ -155,8 +155,8 @@ static void rejected(void **state)
 	}
 }
 
-/* KEDA's word for what it has no more. */
-static void the_type_of_old(void **state)
+/* KEDA's words for a deprecated parameter. */
+static void the_deprecated_type(void **state)
 {
 	struct scaler s;
 	struct err err = { 0 };
@@ -172,7 +172,7 @@ static void the_type_of_old(void **state)
 	metric_type = NULL;
 }
 
-static void of_a_formula_it_needs_no_target(void **state)
+static void a_formula_source_needs_no_target(void **state)
 {
 	struct scaler s;
 	struct err err = { 0 };
@@ -235,7 +235,7 @@ static void questions(void **state)
 static const struct {
 	const char *metadata, *auth;
 	int status;
-	const char *limit, *period, *reset, *body, *says; /* NULL: it is the value that was told */
+	const char *limit, *period, *reset, *body, *says; /* NULL: metricUnavailableValue is used */
 	enum err_kind kind;
 } refusals[] = {
 	{ BASE, KEYS, 400, "", "", "", "{\"errors\":[\"Error parsing query: x\"]}",
@@ -270,7 +270,7 @@ static const struct {
 		ERR_MISSING },
 };
 
-static void refused(void **state)
+static void errors_and_missing_points(void **state)
 {
 	struct scaler_sources sources = { .pauses = NULL };
 
@@ -301,8 +301,8 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(accepted), cmocka_unit_test(rejected),
-		cmocka_unit_test(the_type_of_old), cmocka_unit_test(of_a_formula_it_needs_no_target),
-		cmocka_unit_test(questions), cmocka_unit_test(refused) };
+		cmocka_unit_test(the_deprecated_type), cmocka_unit_test(a_formula_source_needs_no_target),
+		cmocka_unit_test(questions), cmocka_unit_test(errors_and_missing_points) };
 
 	return cmocka_run_group_tests_name("scalers/datadog/datadog", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Datadog and its Cluster Agent answer. */
+/* Answers of Datadog and its Cluster Agent. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -103,7 +103,7 @@ static void metrics(void **state)
 	}
 }
 
-static void words(void **state)
+static void error_messages(void **state)
 {
 	static const struct {
 		const char *answer, *words;
@@ -129,7 +129,7 @@ static void words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(points), cmocka_unit_test(metrics),
-		cmocka_unit_test(words) };
+		cmocka_unit_test(error_messages) };
 
 	return cmocka_run_group_tests_name("scalers/datadog/datadogreply", tests, NULL, NULL);
 }

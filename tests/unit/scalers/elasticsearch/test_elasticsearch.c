@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The elasticsearch and opensearch triggers: their parameters, what is sent, whose turn it is among
- * several addresses, and what a status means (doc/keda.md 8.9). What stands in an answer is tried
- * in test_searchreply.c.
+ * The elasticsearch and opensearch triggers (doc/keda.md 8.9): parameters, requests, choice of the
+ * address, and statuses. test_searchreply.c covers the answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -129,7 +128,7 @@ static const struct {
 	{ ES, CLOUD "|addresses=http://e, e:9200", LOGIN,
 		"parameter \"addresses\", piece 2: must be a URL that begins with" },
 	{ ES, CLOUD "|addresses=http://a:secret-value@e", LOGIN,
-		"piece 1: must be without user and password, which are parameters of their own" },
+		"piece 1: must not contain user and password: use the parameters username and password" },
 	{ ES, CLOUD "|addresses=http://e/?a=b", LOGIN, "piece 1: must not have a query" },
 	{ ES, CLOUD, "apiKey=secret-value|cloudID=secret-value", "parameter \"cloudID\" must be name:base64" },
 	{ ES, CLOUD, "apiKey=secret-value|cloudID=a:b:YSRi", "parameter \"cloudID\" must be name:base64" },
@@ -152,9 +151,10 @@ static const struct {
 	{ ES, NAMED "|parameters=a", LOGIN, "invalid parameter format \"a\", expected key:value" },
 	{ ES, NAMED "|parameters=a:b;:c", LOGIN, "invalid parameter format \":c\", expected key:value" },
 	{ OS, NAMED "|parameters=a:", LOGIN, "invalid parameter format \"a:\", expected key:value" },
-	{ ES, WHERE "|index=;;|valueLocation=b|targetValue=1|query={}", LOGIN, "\"index\" must name an index" },
+	{ ES, WHERE "|index=;;|valueLocation=b|targetValue=1|query={}", LOGIN,
+		"\"index\" must name at least one index" },
 	{ ES, WHERE "|index=a;..|valueLocation=b|targetValue=1|query={}", LOGIN,
-		"\"index\" has a piece of dots alone" },
+		"\"index\" must not name . or .. as an index" },
 	{ ES, WHERE "|index=a|valueLocation=..b|targetValue=1|query={}", LOGIN,
 		"\"valueLocation\" value \"..b\": position 1: JSON lines (..) are not supported" },
 	{ ES, WHERE "|index=a|valueLocation=b|targetValue=0|query={}", LOGIN,
@@ -179,7 +179,7 @@ static void rejected(void **state)
 	}
 }
 
-/* The prefix, and count pieces with a number between head and tail; the caller owns it. */
+/* The prefix and count pieces, each a number between head and tail; the caller owns it. */
 static char *many(const char *prefix, const char *head, const char *tail, int count)
 {
 	struct buf text = BUF_INIT((size_t)1 << 20);
@@ -319,7 +319,10 @@ static void a_status_is_looked_at(void **state)
 	}
 }
 
-/* Who answered is asked first the next time; who is away hands over, who refuses does not. */
+/*
+ * The address that answered is asked first next time; the next one is tried if it is down, but not
+ * if it refuses.
+ */
 static void addresses_take_turns(void **state)
 {
 	struct webresponse whole = { .status = 200, .body = WHOLE, .len = strlen(WHOLE), .content_type = "" },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What comes back from a search, as Elasticsearch 8 and OpenSearch 2.18 write it, and as strangers
- * do (doc/keda.md 8.9).
+ * Answers to searches, as Elasticsearch 8 and OpenSearch 2.18 send them, and malformed ones
+ * (doc/keda.md 8.9).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@
 
 static const struct {
 	const char *location, *body;
-	double value, ignoring; /* without, with ignoreNullValues; NO: an error */
+	double value, ignoring; /* without and with ignoreNullValues; NO: an error */
 	const char *says;
 } replies[] = {
 #define NO (-99)
@@ -35,7 +35,7 @@ static const struct {
 	{ M, AGG("\"+.5e1\""), 5, 5, "" },
 	{ M, AGG("0"), 0, 0, "" },
 	{ "hits.total.value", "{" SHARDS(0, 0, 0) ",\"hits\":{\"total\":{\"value\":0}}}", 0, 0, "" },
-	/* null and absent: only of a whole search */
+	/* null and missing values: for complete searches only */
 	{ M, AGG("null"), NO, 0, "valueLocation must point to value of type number but got: 'Null'" },
 	{ "x", AGG("1"), NO, 0, "got: 'Null'" },
 	{ M, "{}", NO, NO, "the answer is not that of a search" },
@@ -44,7 +44,7 @@ static const struct {
 	{ M, "{\"_shards\":{\"total\":\"5\",\"successful\":5}}", NO, NO, "the answer is not that of a search" },
 	{ "0", "[1]", NO, NO, "the answer is not that of a search" },
 	{ "@this", "7", NO, NO, "the answer is not that of a search" },
-	/* no numbers */
+	/* values that are no numbers */
 	{ M, AGG("\"500m\""), NO, NO, "got: 'String'" },
 	{ M, AGG("\"12 \""), NO, NO, "got: 'String'" },
 	{ M, AGG("\"\""), NO, NO, "got: 'String'" },
@@ -57,11 +57,11 @@ static const struct {
 	{ M, AGG("false"), NO, NO, "got: 'False'" },
 	{ M, AGG("[1]"), NO, NO, "got: 'JSON'" },
 	{ M, AGG("{}"), NO, NO, "got: 'JSON'" },
-	/* of a part */
+	/* incomplete searches */
 	{ M, "{\"timed_out\":true," SHARDS(5, 5, 0) ",\"aggregations\":{\"m\":{\"value\":1}}}", NO, NO,
-		"the search ran out of time (\"timed_out\")" },
+		"the search timed out (\"timed_out\")" },
 	{ M, "{" SHARDS(5, 4, 0) ",\"aggregations\":{\"m\":{\"value\":1}}}", NO, NO,
-		"only 4 of 5 shards answered, and the value would be of a part of the documents" },
+		"only 4 of 5 shards answered, so the value would cover only part of the documents" },
 	{ M,
 		"{\"_shards\":{\"total\":5,\"successful\":4,\"failed\":1,\"failures\":[{\"shard\":0,\"reason\":{"
 		"\"type\":\"illegal\",\"reason\":\"no\\nfield\"}}]}}",
@@ -71,7 +71,7 @@ static const struct {
 		NO, NO, "1 of 2 clusters did not answer (\"skipped\")" },
 	{ M, WHOLE("\"_clusters\":{\"total\":2,\"successful\":2,\"skipped\":0},\"aggregations\":{\"m\":{\"value\":1}}"),
 		1, 1, "" },
-	/* no JSON */
+	/* invalid JSON */
 	{ M, "", NO, NO, "the answer" },
 	{ M, "<html>", NO, NO, "the answer" },
 	{ M, "{\"_shards\":{\"total\":1", NO, NO, "the answer" },
@@ -117,7 +117,7 @@ static void too_many_values(void **state)
 	buf_done(&body);
 }
 
-static void words_of_errors(void **state)
+static void error_messages(void **state)
 {
 	static const struct {
 		const char *body, *words;
@@ -146,7 +146,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers),
 		cmocka_unit_test(too_many_values),
-		cmocka_unit_test(words_of_errors),
+		cmocka_unit_test(error_messages),
 	};
 
 	return cmocka_run_group_tests_name("scalers/elasticsearch/searchreply", tests, NULL, NULL);

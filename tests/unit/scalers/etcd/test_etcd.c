@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parameters of the etcd trigger: accepted, defaulted, rejected with the message, and which
- * questions are the same (doc/keda.md 8.5). What is asked, and of whom, is tried live.
+ * Parameters of the etcd trigger (doc/keda.md 8.5): accepted, defaulted, rejected with their
+ * message; equal questions. The live tests cover the requests.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static int build(const char *metadata, const char *auth, struct scaler *out, str
 #define LOGIN "username=reader|password=secret-value"
 
 static const struct {
-	const char *metadata, *auth, *urls; /* of the members, each followed by a blank */
+	const char *metadata, *auth, *urls; /* URLs of the members, each followed by a blank */
 	int64_t target_milli, progress_ms;
 	double activation;
 } goods[] = {
@@ -65,8 +65,8 @@ static void accepted(void **state)
 		if (build(goods[i].metadata, goods[i].auth, &s, &err))
 			fail_msg("%s: %s", goods[i].metadata, err.msg);
 		q = s.question->data;
-		for (size_t k = 0; k < q->place->count; k++)
-			buf_printf(&urls, "%s ", q->place->members[k]->url);
+		for (size_t k = 0; k < q->cluster->count; k++)
+			buf_printf(&urls, "%s ", q->cluster->members[k]->url);
 		assert_string_equal(buf_text(&urls), goods[i].urls);
 		assert_string_equal(q->key, "shop/jobs");
 		assert_string_equal(s.metric_name, "s1-etcd-shop-jobs");
@@ -99,7 +99,7 @@ static const struct {
 	{ "endpoints=unix:///run/etcd|" REST, NULL, "piece 1: must be host:port" },
 	{ "endpoints=e e:1|" REST, NULL, "piece 1: address \"e e:1\" must be host:port" },
 	{ "endpoints=, |" REST, NULL, "parameter \"endpoints\" has no endpoint" },
-	{ "endpoints=http://e:1|" REST, "tls=enable", "is without TLS (http://), although tls is enabled" },
+	{ "endpoints=http://e:1|" REST, "tls=enable", "must not be http:// when tls is enabled" },
 	{ BASE, "tls=on",
 		"unable to set param \"tls\" value from authParams (not shown): must be one of disable, enable" },
 	{ BASE, "tls=enable|key=secret-value", "cert must be provided with key" },
@@ -134,7 +134,7 @@ static void limits(void **state)
 
 	(void)state;
 	buf_puts(&metadata, REST "|endpoints=e:1");
-	for (int i = 1; i < ETCDPLACE_MEMBERS_MAX; i++)
+	for (int i = 1; i < ETCDCLUSTER_MEMBERS_MAX; i++)
 		buf_printf(&metadata, ",e%d:1", i);
 	assert_int_equal(build(buf_text(&metadata), NULL, &s, &err), 0);
 	scaler_done(&s);

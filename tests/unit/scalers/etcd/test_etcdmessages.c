@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages to and from etcd on the wire, as etcd 3.6 writes them and as strangers do. */
+/* Encoding and decoding of etcd's messages, as etcd 3.6 sends them, and malformed ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static void expect_bytes(struct buf *got, const char *bytes, size_t len)
 	buf_done(got);
 }
 
-static void what_is_sent(void **state)
+static void requests_are_encoded(void **state)
 {
 	struct buf out = BUF_INIT(4096);
 
@@ -69,18 +69,18 @@ static const struct {
 	{ BYTES(KV("\x0f",
 		  "\x04"
 		  "500m")),
-		0, ERR_INVALID, "the value of watchKey k is no number such as 5 or 1.5" },
+		0, ERR_INVALID, "the value of watchKey k (4 bytes) must be a number such as 5 or 1.5" },
 	{ BYTES(KV("\x0e",
 		  "\x03"
 		  "nan")),
-		0, ERR_INVALID, "is no number" },
+		0, ERR_INVALID, "must be a number" },
 	{ BYTES(KV("\x0d",
 		  "\x02"
 		  "5\0")),
 		0, ERR_INVALID, "it has 2 bytes" },
 	{ BYTES("\x12\x00"), 0, ERR_INVALID, "it has 0 bytes" },
-	{ BYTES("\x12\x09\x0a\x01k"), 0, ERR_INVALID, "no RangeResponse" },
-	{ BYTES("\xff\xff"), 0, ERR_INVALID, "no RangeResponse" },
+	{ BYTES("\x12\x09\x0a\x01k"), 0, ERR_INVALID, "not a valid RangeResponse" },
+	{ BYTES("\xff\xff"), 0, ERR_INVALID, "not a valid RangeResponse" },
 };
 
 static void numbers(void **state)
@@ -135,12 +135,12 @@ static void tokens(void **state)
 	}
 }
 
-static void news(void **state)
+static void watch_messages(void **state)
 {
 	static const struct {
 		const char *bytes;
 		size_t len;
-		int news; /* -1: it is over, or nothing */
+		int news; /* -1: canceled or malformed */
 		enum err_kind kind;
 		const char *says;
 	} answers[] = {
@@ -157,7 +157,7 @@ static void news(void **state)
 		{ BYTES("\x18\x01\x20\x01\x32\x11"
 			"permission denied"),
 			-1, ERR_DENIED, "canceled: permission denied" },
-		{ BYTES("\x18"), -1, ERR_INVALID, "no WatchResponse" },
+		{ BYTES("\x18"), -1, ERR_INVALID, "not a valid WatchResponse" },
 	};
 
 	(void)state;
@@ -173,8 +173,8 @@ static void news(void **state)
 	}
 }
 
-/* Two bytes each in the message, and much more in memory. */
-static void too_many(void **state)
+/* Each takes two bytes in the message, and much more in memory. */
+static void memory_is_limited(void **state)
 {
 	size_t len = (size_t)2 << 20;
 	char *bytes = mem_zalloc(len);
@@ -185,18 +185,18 @@ static void too_many(void **state)
 	for (size_t i = 0; i < len; i += 2)
 		bytes[i] = 0x5a;
 	assert_int_equal(etcdmessages_get_news(bytes, len, &got, &err), -1);
-	assert_non_null(strstr(err.msg, "no WatchResponse, or too large a one"));
+	assert_non_null(strstr(err.msg, "not a valid WatchResponse, or is too large"));
 	free(bytes);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_sent),
+		cmocka_unit_test(requests_are_encoded),
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(tokens),
-		cmocka_unit_test(news),
-		cmocka_unit_test(too_many),
+		cmocka_unit_test(watch_messages),
+		cmocka_unit_test(memory_is_limited),
 	};
 
 	return cmocka_run_group_tests_name("scalers/etcd/etcdmessages", tests, NULL, NULL);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Who logs in at etcd when, and whose turn it is among its members: against a server that says what
- * a test wants.
- */
+/* Logins and choice of members, against a scripted server. */
 #include "../../fakes/h2server.h"
 #include "../../net/fixture.h"
 
@@ -16,7 +13,7 @@ static struct {
 	struct h2server *server;
 	struct grpc_pool *grpc;
 	struct etcdsession_pool *pool;
-	struct etcdplace *place; /* nobody's port first, then the server */
+	struct etcdcluster *cluster; /* an unused port first, then the server */
 	bool (*answer)(unsigned request, uint32_t stream, struct buf *out);
 } w;
 
@@ -27,17 +24,17 @@ static bool on_request(void *arg, unsigned request, uint32_t stream, const struc
 	return w.answer(request, stream, out);
 }
 
-static struct etcdplace *make_place(const char *first, const char *username)
+static struct etcdcluster *make_cluster(const char *first, const char *username)
 {
 	char second[64];
 	char *members[] = { (char *)(uintptr_t)first, second };
-	const struct etcdplace_config config = { .members = *first ? members : members + 1,
+	const struct etcdcluster_config config = { .members = *first ? members : members + 1,
 		.count = *first ? 2 : 1,
 		.username = username,
 		.password = username ? "secret" : NULL };
 
 	snprintf(second, sizeof(second), "127.0.0.1:%u", h2server_port(w.server));
-	return etcdplace_new(&config, NULL);
+	return etcdcluster_new(&config, NULL);
 }
 
 static int setup(void **state)
@@ -48,7 +45,7 @@ static int setup(void **state)
 	w.server = h2server_start(w.f->loop, on_request, NULL);
 	w.grpc = grpc_pool_new(w.f->loop);
 	w.pool = etcdsession_pool_new(w.f->loop, w.grpc);
-	w.place = make_place("", "me");
+	w.cluster = make_cluster("", "me");
 	return 0;
 }
 
@@ -56,17 +53,17 @@ static int teardown(void **state)
 {
 	etcdsession_pool_free(w.pool);
 	grpc_pool_free(w.grpc);
-	etcdplace_unref(w.place);
+	etcdcluster_unref(w.cluster);
 	h2server_end(w.server);
 	return fixture_teardown(state);
 }
 
-/* What came of an entry. */
+/* The result of an entry. */
 struct result {
 	struct etcdsession_entry *entry;
 	struct etcdsession_pass pass;
 	int done;
-	char text[512]; /* the token's header; or the error */
+	char text[512]; /* the token's header, or the error */
 };
 
 static void on_pass(void *arg, const struct etcdsession_pass *pass, const struct err *err)
@@ -83,10 +80,10 @@ static void on_pass(void *arg, const struct etcdsession_pass *pass, const struct
 					 : "nobody");
 }
 
-static void enter(struct result *r, struct etcdplace *place, int64_t within_ms)
+static void enter(struct result *r, struct etcdcluster *cluster, int64_t within_ms)
 {
 	*r = (struct result){ 0 };
-	r->entry = etcdsession_enter(w.pool, place, "shop", loop_now_ms(w.f->loop) + within_ms, on_pass, r);
+	r->entry = etcdsession_enter(w.pool, cluster, "shop", loop_now_ms(w.f->loop) + within_ms, on_pass, r);
 	assert_int_equal(r->done, 0);
 }
 
@@ -136,18 +133,18 @@ static void one_login_serves_all(void **state)
 	(void)state;
 	w.answer = give_token;
 	for (int i = 0; i < 4; i++)
-		enter(&r[i], w.place, 5000);
+		enter(&r[i], w.cluster, 5000);
 	etcdsession_leave(r[1].entry);
 	expect(&r[0], "token: tok.0");
 	expect(&r[2], "token: tok.0");
 	expect(&r[3], "token: tok.0");
-	enter(&r[4], w.place, 5000);
+	enter(&r[4], w.cluster, 5000);
 	expect(&r[4], "token: tok.0");
 	assert_int_equal(r[1].done, 0);
 	assert_int_equal(h2server_requests(w.server), 1);
 }
 
-/* Only who had the token that is in use takes it away. */
+/* Only a complaint about the current token drops it. */
 static void a_token_is_dropped_once(void **state)
 {
 	struct result a, b;
@@ -155,84 +152,85 @@ static void a_token_is_dropped_once(void **state)
 
 	(void)state;
 	w.answer = give_token;
-	enter(&a, w.place, 5000);
+	enter(&a, w.cluster, 5000);
 	expect(&a, "token: tok.0");
-	assert_int_equal(etcdsession_complain(w.pool, w.place, &a.pass, &err), ETCDSESSION_TOKEN);
-	enter(&b, w.place, 5000);
+	assert_int_equal(etcdsession_complain(w.pool, w.cluster, &a.pass, &err), ETCDSESSION_TOKEN);
+	enter(&b, w.cluster, 5000);
 	expect(&b, "token: tok.1");
-	assert_int_equal(etcdsession_complain(w.pool, w.place, &a.pass, &err), ETCDSESSION_TOKEN);
-	enter(&b, w.place, 5000);
+	assert_int_equal(etcdsession_complain(w.pool, w.cluster, &a.pass, &err), ETCDSESSION_TOKEN);
+	enter(&b, w.cluster, 5000);
 	expect(&b, "token: tok.1");
 	assert_int_equal(h2server_requests(w.server), 2);
 }
 
-static void who_is_refused_is_told(void **state)
+static void a_refused_login_is_an_error(void **state)
 {
 	struct result a, b;
 
 	(void)state;
 	w.answer = refuse;
-	enter(&a, w.place, 5000);
-	enter(&b, w.place, 5000);
-	expect(&a, "its words are not shown, as they repeat the password");
-	expect(&b, "its words are not shown");
+	enter(&a, w.cluster, 5000);
+	enter(&b, w.cluster, 5000);
+	expect(&a, "the server's message is not shown, as it contains the password");
+	expect(&b, "message is not shown");
 	assert_int_equal(h2server_requests(w.server), 1);
 	w.answer = give_token;
-	enter(&a, w.place, 5000);
+	enter(&a, w.cluster, 5000);
 	expect(&a, "token: tok.1");
 }
 
-static void an_etcd_without_users_lets_in(void **state)
+static void disabled_authentication_needs_no_token(void **state)
 {
 	struct result r;
 	struct err err = { .kind = ERR_INVALID, .msg = "Range: INVALID_ARGUMENT: etcdserver: user name is empty" };
 
 	(void)state;
 	w.answer = no_users;
-	enter(&r, w.place, 5000);
+	enter(&r, w.cluster, 5000);
 	expect(&r, "nobody");
-	enter(&r, w.place, 5000);
+	enter(&r, w.cluster, 5000);
 	expect(&r, "nobody");
 	assert_int_equal(h2server_requests(w.server), 1);
-	w.answer = give_token; /* users came */
-	assert_int_equal(etcdsession_complain(w.pool, w.place, &r.pass, &err), ETCDSESSION_TOKEN);
-	enter(&r, w.place, 5000);
+	w.answer = give_token; /* authentication was enabled */
+	assert_int_equal(etcdsession_complain(w.pool, w.cluster, &r.pass, &err), ETCDSESSION_TOKEN);
+	enter(&r, w.cluster, 5000);
 	expect(&r, "token: tok.1");
 }
 
-static void who_names_no_user_logs_in_nowhere(void **state)
+static void without_a_user_there_is_no_login(void **state)
 {
-	struct etcdplace *place = make_place("", NULL);
+	struct etcdcluster *cluster = make_cluster("", NULL);
 	struct result r;
 	struct err err = { .kind = ERR_INVALID, .msg = "user name is empty" };
 
 	(void)state;
-	enter(&r, place, 5000);
+	enter(&r, cluster, 5000);
 	expect(&r, "nobody");
-	assert_int_equal(etcdsession_complain(w.pool, place, &r.pass, &err), ETCDSESSION_NO);
+	assert_int_equal(etcdsession_complain(w.pool, cluster, &r.pass, &err), ETCDSESSION_NO);
 	assert_int_equal(h2server_requests(w.server), 0);
-	etcdplace_unref(place);
+	etcdcluster_unref(cluster);
 }
 
-static void the_next_member_is_taken(void **state)
+static void the_next_member_is_tried(void **state)
 {
-	struct etcdplace *place = make_place("127.0.0.1:1", "me");
+	struct etcdcluster *cluster = make_cluster("127.0.0.1:1", "me");
 	struct result r;
 	struct err down = { .kind = ERR_TEMPORARY, .msg = "Range: Connection refused" },
 		   wrong = { .kind = ERR_INVALID, .msg = "Range: INVALID_ARGUMENT" };
 
 	(void)state;
 	w.answer = give_token;
-	enter(&r, place, 5000);
+	enter(&r, cluster, 5000);
 	expect(&r, "token: tok.0");
 	assert_int_equal(r.pass.member, 1);
-	assert_int_equal(etcdsession_complain(w.pool, place, &r.pass, &wrong), ETCDSESSION_NO);
-	assert_int_equal(etcdsession_complain(w.pool, place, &r.pass, &down), ETCDSESSION_MEMBER);
-	assert_int_equal(etcdsession_complain(w.pool, place, &r.pass, &down), ETCDSESSION_MEMBER); /* of the same */
-	enter(&r, place, 5000);
+	assert_int_equal(etcdsession_complain(w.pool, cluster, &r.pass, &wrong), ETCDSESSION_NO);
+	assert_int_equal(etcdsession_complain(w.pool, cluster, &r.pass, &down), ETCDSESSION_MEMBER);
+	assert_int_equal(etcdsession_complain(w.pool, cluster, &r.pass, &down),
+		ETCDSESSION_MEMBER); /* about the same token */
+	enter(&r, cluster, 5000);
 	expect(&r, "token: tok.0");
 	assert_int_equal(r.pass.member, 0);
-	etcdplace_unref(place);
+	etcdcluster_unref(cluster);
 }
 
 static void each_has_its_own_deadline(void **state)
@@ -241,13 +239,13 @@ static void each_has_its_own_deadline(void **state)
 
 	(void)state;
 	w.answer = say_nothing;
-	enter(&a, w.place, 700);
-	enter(&b, w.place, 100);
+	enter(&a, w.cluster, 700);
+	enter(&b, w.cluster, 100);
 	expect(&b, "the login took too long");
 	assert_int_equal(a.done, 0);
 	UNTIL(w.f, a.done);
 	assert_int_equal(a.text[0], '!');
-	enter(&a, w.place, 5000);
+	enter(&a, w.cluster, 5000);
 	etcdsession_leave(a.entry);
 }
 
@@ -256,10 +254,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(one_login_serves_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_token_is_dropped_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_is_refused_is_told, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_etcd_without_users_lets_in, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_names_no_user_logs_in_nowhere, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_next_member_is_taken, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_refused_login_is_an_error, setup, teardown),
+		cmocka_unit_test_setup_teardown(disabled_authentication_needs_no_token, setup, teardown),
+		cmocka_unit_test_setup_teardown(without_a_user_there_is_no_login, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_next_member_is_tried, setup, teardown),
 		cmocka_unit_test_setup_teardown(each_has_its_own_deadline, setup, teardown),
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* external and external-push: parameters, keys, what is sent, what is read, and the stream. */
+/* external and external-push: parameters, keys, requests, answers, and the stream. */
 #include "../../fakes/fakepki.h"
 #include "../../fakes/h2server.h"
 
@@ -23,7 +23,7 @@
 
 #define NEEDED "scalerAddress=s:1"
 
-/* What the names of PEM texts in the rows stand for. */
+/* PEM texts by their names in the rows. */
 static struct x509_pair authority, other_authority, client;
 
 static int make_pems(void **state)
@@ -97,7 +97,7 @@ static int build(const char *type, const char *metadata, const char *auth, const
 
 /* ---- Parameters ---- */
 
-static void parameters_are_taken(void **state)
+static void accepted(void **state)
 {
 	static const struct {
 		const char *metadata, *auth, *source, *unknown;
@@ -127,7 +127,7 @@ static void parameters_are_taken(void **state)
 	}
 }
 
-static void parameters_are_refused(void **state)
+static void rejected(void **state)
 {
 	static const struct {
 		const char *metadata, *auth, *said;
@@ -165,14 +165,14 @@ static void parameters_are_refused(void **state)
 	}
 }
 
-static void keys_tell_questions_apart(void **state)
+static void questions(void **state)
 {
 	static const struct {
 		const char *a, *a_auth, *b, *b_auth, *b_object;
 		bool same;
 	} rows[] = {
 		{ NEEDED "|q=1", "", NEEDED "|q=1", "", "web", true },
-		{ NEEDED, "", "scalerAddress=dns:///s:1", "", "web", false }, /* the server is told */
+		{ NEEDED, "", "scalerAddress=dns:///s:1", "", "web", false }, /* sent to the server */
 		{ NEEDED "|q=1", "", NEEDED "|q=2", "", "web", false },
 		{ NEEDED, "", NEEDED, "", "other", false },
 		{ NEEDED, "", NEEDED, "caCert=CA", "web", false },
@@ -221,7 +221,7 @@ static void each_metric_has_a_scaler_of_its_own(void **state)
 
 /* ---- Messages ---- */
 
-static void what_is_sent(void **state)
+static void requests(void **state)
 {
 	struct strmap metadata = { 0 };
 	struct buf out = BUF_INIT(1 << 20);
@@ -249,7 +249,7 @@ static void what_is_sent(void **state)
 #define DOUBLE_NAN     "\x19\0\0\0\0\0\0\xf8\x7f"
 #define DOUBLE_TINY    "\x19\0\0\0\0\0\0\x30\x3f" /* 2 to the -12 */
 
-static void descriptions_are_judged(void **state)
+static void descriptions(void **state)
 {
 	static const struct {
 		const char *bytes;
@@ -271,8 +271,8 @@ static void descriptions_are_judged(void **state)
 			"b 5000,a 1000," },
 		{ BYTES("\x0a\x08\x0a\x01"
 			"a\x10\x05\xf8\x01\x07"),
-			"a 5000," }, /* a field nobody knows */
-		{ BYTES(""), "the server names no metric" },
+			"a 5000," }, /* an unknown field */
+		{ BYTES(""), "the server returned no metric" },
 		{ BYTES("\x0a\x02\x10\x05"),
 			"metricName \"\" cannot be the name of a metric: 1 to 253 characters of text, no '/' and no "
 			"'%'" },
@@ -287,14 +287,14 @@ static void descriptions_are_judged(void **state)
 		{ BYTES("\x0a\x05\x0a\x01"
 			"a\x10\x05\x0a\x05\x0a\x01"
 			"A\x10\x01"),
-			"metricName \"A\" is there twice" },
+			"metricName \"A\" occurs twice" },
 		{ BYTES("\x0a\x03\x0a\x01"
 			"a"),
 			"metric \"a\": its target must be greater than 0 (at least 0.001), not targetSize 0, "
 			"targetSizeFloat 0" },
 		{ BYTES("\x0a\x0e\x0a\x01"
 			"a\x10\x05" DOUBLE_NAN),
-			"metric \"a\": targetSizeFloat is no number" },
+			"metric \"a\": targetSizeFloat is not a finite number" },
 		{ BYTES("\x0a\x0e\x0a\x01"
 			"a\x10\x05" DOUBLE_TINY),
 			"metric \"a\": its target must be greater than 0 (at least 0.001), not targetSize 5, "
@@ -303,8 +303,8 @@ static void descriptions_are_judged(void **state)
 			"a\x10\xff\xff\xff\xff\xff\xff\xff\xff\x7f"),
 			"metric \"a\": its target must be greater than 0 (at least 0.001), not targetSize "
 			"9223372036854775807, targetSizeFloat 0" },
-		{ BYTES("\x0a\x55garbage"), "the answer is no GetMetricSpecResponse, or too large a one" },
-		{ BYTES("\xff\xff\xff"), "the answer is no GetMetricSpecResponse, or too large a one" },
+		{ BYTES("\x0a\x55garbage"), "the answer is not a valid GetMetricSpecResponse, or is too large" },
+		{ BYTES("\xff\xff\xff"), "the answer is not a valid GetMetricSpecResponse, or is too large" },
 	};
 
 	(void)state;
@@ -324,7 +324,7 @@ static void descriptions_are_judged(void **state)
 	}
 }
 
-static void values_are_judged(void **state)
+static void values(void **state)
 {
 	static const struct {
 		const char *bytes;
@@ -350,7 +350,7 @@ static void values_are_judged(void **state)
 		{ BYTES("\x0a\x0e\x0a\x01"
 			"a\x10\x07" DOUBLE_NAN),
 			0, "metricValueFloat is no number" },
-		{ BYTES("\x0a"), 0, "the answer is no GetMetricsResponse, or too large a one" },
+		{ BYTES("\x0a"), 0, "the answer is not a valid GetMetricsResponse, or is too large" },
 	};
 
 	(void)state;
@@ -366,7 +366,7 @@ static void values_are_judged(void **state)
 }
 
 /* 4 MiB of empty elements would be 100 MiB of structs. */
-static void small_bytes_do_not_take_much_memory(void **state)
+static void memory_is_limited(void **state)
 {
 	size_t len = (size_t)4 << 20;
 	char *bytes = mem_alloc(len);
@@ -380,7 +380,7 @@ static void small_bytes_do_not_take_much_memory(void **state)
 		bytes[i + 1] = 0;
 	}
 	assert_int_equal(externalmessages_get_description(bytes, len, &d, &err), -1);
-	assert_string_equal(err.msg, "the answer is no GetMetricSpecResponse, or too large a one");
+	assert_string_equal(err.msg, "the answer is not a valid GetMetricSpecResponse, or is too large");
 	assert_int_equal(externalmessages_get_value(bytes, len, &value, &err), -1);
 	free(bytes);
 }
@@ -393,7 +393,10 @@ static struct {
 	struct scaler_sources sources;
 	struct h2server *server;
 	struct scaler whole, one;
-	/* of answers, by the parity of the request; NULL: an error that repeats the environment */
+	/*
+	 * of answers, by the parity of the request; NULL: an error that contains a value of the
+	 * environment
+	 */
 	const char *text[2];
 	size_t len[2];
 	uint32_t stream;
@@ -491,7 +494,7 @@ static void *ask(struct question *q, int64_t within_ms)
 	return external_scaler_type.ask(&w.sources, q, loop_now_ms(w.loop) + within_ms, on_answer, NULL);
 }
 
-static void a_metric_is_its_value_and_whether_there_is_work(void **state)
+static void asking_needs_value_and_activity(void **state)
 {
 	char said[512];
 
@@ -510,13 +513,13 @@ static void a_metric_is_its_value_and_whether_there_is_work(void **state)
 	answers(BYTES("\x0a\x02\x10\x07"), BYTES("\xff"));
 	ask(w.one.question, 5000);
 	UNTIL(w.done);
-	snprintf(said, sizeof(said), "%s: IsActive: the answer is no IsActiveResponse, or too large a one",
+	snprintf(said, sizeof(said), "%s: IsActive: the answer is not a valid IsActiveResponse, or is too large",
 		w.one.question->source);
 	assert_string_equal(w.said, said);
 	answers(NULL, 0, BYTES("\x08\x01"));
 	ask(w.one.question, 5000);
 	UNTIL(w.done);
-	snprintf(said, sizeof(said), "%s: its words are not shown, as they repeat the value of tokenFromEnv",
+	snprintf(said, sizeof(said), "%s: the server's message is not shown, as it contains the value of tokenFromEnv",
 		w.one.question->source);
 	assert_string_equal(w.said, said);
 	answers(BYTES("\x0a\x02\x10\x07"), BYTES("\x08\x01"));
@@ -542,7 +545,7 @@ static void send_message(const char *bytes, size_t len)
 	buf_done(&out);
 }
 
-static void streams_say_look_now_and_come_back(void **state)
+static void streams_wake_and_reconnect(void **state)
 {
 	void *watch;
 	const struct scaler_type *type = &external_push_scaler_type;
@@ -552,7 +555,7 @@ static void streams_say_look_now_and_come_back(void **state)
 	(void)state;
 	start(on_stream);
 	assert_null(external_scaler_type.watch);
-	assert_null(type->watch(&w.sources, w.whole.question, on_look, NULL)); /* whose metrics are not known */
+	assert_null(type->watch(&w.sources, w.whole.question, on_look, NULL)); /* its metrics are unknown */
 	watch = type->watch(&w.sources, w.one.question, on_look, NULL);
 	assert_int_equal(type->watch_report(watch).state, WATCH_STARTING);
 	UNTIL(type->watch_report(watch).state == WATCH_ON);
@@ -567,7 +570,7 @@ static void streams_say_look_now_and_come_back(void **state)
 	assert_non_null(strstr(type->watch_report(watch).why, "external 127.0.0.1"));
 	UNTIL(type->watch_report(watch).state == WATCH_ON);
 	assert_true(loop_now_ms(w.loop) - lost_ms >= 1500);
-	assert_int_equal(w.looks, 2); /* what was said meanwhile nobody heard */
+	assert_int_equal(w.looks, 2); /* messages in between were missed */
 	for (int i = 0; i < 1500; i++)
 		h2server_message(&out, w.stream, "", 0);
 	h2server_send(w.server, &out);
@@ -600,17 +603,17 @@ static void tls_may_be_required(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parameters_are_taken),
-		cmocka_unit_test(parameters_are_refused),
-		cmocka_unit_test(keys_tell_questions_apart),
+		cmocka_unit_test(accepted),
+		cmocka_unit_test(rejected),
+		cmocka_unit_test(questions),
 		cmocka_unit_test(each_metric_has_a_scaler_of_its_own),
-		cmocka_unit_test(what_is_sent),
-		cmocka_unit_test(descriptions_are_judged),
-		cmocka_unit_test(values_are_judged),
-		cmocka_unit_test(small_bytes_do_not_take_much_memory),
-		cmocka_unit_test(a_metric_is_its_value_and_whether_there_is_work),
+		cmocka_unit_test(requests),
+		cmocka_unit_test(descriptions),
+		cmocka_unit_test(values),
+		cmocka_unit_test(memory_is_limited),
+		cmocka_unit_test(asking_needs_value_and_activity),
 		cmocka_unit_test(tls_may_be_required),
-		cmocka_unit_test(streams_say_look_now_and_come_back),
+		cmocka_unit_test(streams_wake_and_reconnect),
 	};
 
 	return cmocka_run_group_tests(tests, make_pems, forget_pems);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GitHub's lists, and which of their jobs are for our runner. */
+/* GitHub's lists, and the jobs for our runner. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 static const struct githubpage_runner plain;
 
-/* The array with n copies of an entry, in an object when a field is named. */
+/* An array with n copies of an entry, as a field of an object if field is given. */
 static json_t *many(const char *field, const char *entry, size_t n)
 {
 	json_t *list = json_array();
@@ -110,7 +110,7 @@ static void jobs(void **state)
 	}
 }
 
-static void nonsense(void **state)
+static void malformed_pages(void **state)
 {
 	static const struct {
 		enum githubpage_kind kind;
@@ -119,21 +119,22 @@ static void nonsense(void **state)
 		const char *message;
 	} rows[] = {
 		{ GITHUBPAGE_REPOS, "repos", "{}", 1,
-			"no list of repositories: does githubApiURL lead to GitHub's API?" },
+			"not a list of repositories: is githubApiURL the URL of GitHub's API?" },
 		{ GITHUBPAGE_REPOS, NULL, "{}", 1, "a repository of the list has no name" },
 		{ GITHUBPAGE_REPOS, NULL, "{\"name\":\"..\"}", 1, "a repository of the list has no name" },
 		{ GITHUBPAGE_REPOS, NULL, "{\"name\":\"a/b\"}", 1, "a repository of the list has no name" },
-		{ GITHUBPAGE_REPOS, NULL, "{\"name\":\"a\"}", 101, "a page with more than 100 entries" },
+		{ GITHUBPAGE_REPOS, NULL, "{\"name\":\"a\"}", 101, "a page has more than 100 entries" },
 		{ GITHUBPAGE_RUNS, NULL, "{\"id\":1}", 1, "no list of workflow_runs" },
 		{ GITHUBPAGE_RUNS, "jobs", "{\"id\":1}", 1, "no list of workflow_runs" },
 		{ GITHUBPAGE_RUNS, "workflow_runs", "7", 1, "a run of the list has no id" },
 		{ GITHUBPAGE_RUNS, "workflow_runs", "{\"id\":\"1\"}", 1, "a run of the list has no id" },
 		{ GITHUBPAGE_RUNS, "workflow_runs", "{\"id\":-1}", 1, "a run of the list has no id" },
-		{ GITHUBPAGE_RUNS, "workflow_runs", "{\"id\":1}", 101, "a page with more than 100 entries" },
+		{ GITHUBPAGE_RUNS, "workflow_runs", "{\"id\":1}", 101, "a page has more than 100 entries" },
 		{ GITHUBPAGE_JOBS, "workflow_runs", "{}", 1, "no list of jobs" },
 		{ GITHUBPAGE_JOBS, "jobs", "{}", 1, "a job of the list has no status" },
-		{ GITHUBPAGE_JOBS, "jobs", "{\"status\":\"queued\",\"labels\":[7]}", 1, "a label of a job is no text" },
-		{ GITHUBPAGE_JOBS, "jobs", "{\"status\":\"queued\"}", 101, "a page with more than 100 entries" },
+		{ GITHUBPAGE_JOBS, "jobs", "{\"status\":\"queued\",\"labels\":[7]}", 1,
+			"a label of a job is not a string" },
+		{ GITHUBPAGE_JOBS, "jobs", "{\"status\":\"queued\"}", 101, "a page has more than 100 entries" },
 	};
 	json_t *labels = many("labels", "\"linux\"", 101), *answer;
 	struct githubpage page;
@@ -157,7 +158,7 @@ static void nonsense(void **state)
 	json_decref(answer);
 }
 
-/* What says whether there is another page. */
+/* The header Link. */
 static void links(void **state)
 {
 	static const struct {
@@ -168,8 +169,8 @@ static void links(void **state)
 			GITHUBPAGE_NEXT },
 		{ "<https://a/?page=1>; rel=first, <https://a/?page=3>; rel=next", GITHUBPAGE_NEXT },
 		{ "<https://a/?page=1>; rel=\"prev\", <https://a/?page=1>; rel=\"first\"", GITHUBPAGE_LAST },
-		{ "<https://cdn.example>; rel=preconnect", GITHUBPAGE_UNSAID },
-		{ "", GITHUBPAGE_UNSAID },
+		{ "<https://cdn.example>; rel=preconnect", GITHUBPAGE_UNKNOWN },
+		{ "", GITHUBPAGE_UNKNOWN },
 	};
 	json_t *answer = json_pack("[]");
 
@@ -186,7 +187,7 @@ static void links(void **state)
 	json_decref(answer);
 }
 
-static void words(void **state)
+static void error_messages(void **state)
 {
 	json_t *answer = json_pack("{ss}", "message", "Bad\ncredentials");
 	char out[GITHUBPAGE_WORDS];
@@ -200,7 +201,8 @@ static void words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(repositories), cmocka_unit_test(runs),
-		cmocka_unit_test(jobs), cmocka_unit_test(nonsense), cmocka_unit_test(links), cmocka_unit_test(words) };
+		cmocka_unit_test(jobs), cmocka_unit_test(malformed_pages), cmocka_unit_test(links),
+		cmocka_unit_test(error_messages) };
 
 	return cmocka_run_group_tests_name("scalers/github/githubpage", tests, NULL, NULL);
 }

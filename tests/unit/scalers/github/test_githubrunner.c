@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parameters of the github-runner trigger: accepted, defaulted, rejected with the message
- * (doc/keda.md 8.19); and each answer that GitHub documents for what is no page. What is sent is
- * tried live; which jobs count is in test_githubpage.c, which request is next in test_githubscan.c.
+ * The github-runner trigger (doc/keda.md 8.19): parameters, accepted, defaulted, rejected with
+ * their message; and each documented error of GitHub. test_githubpage.c covers the jobs that count,
+ * test_githubscan.c the order of requests, the live tests the requests.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static int free_key(void **state)
 	return 0;
 }
 
-/* The value KEY of a pair is the App's key. */
+/* The value KEY is replaced by the App's key. */
 static int build(const char *metadata, const char *auth, struct scaler *out, struct err *err)
 {
 	struct strmap m = { 0 }, a = { 0 }, e = { 0 };
@@ -199,7 +199,7 @@ static void questions(void **state)
 	}
 }
 
-static void of_a_formula_it_needs_no_target(void **state)
+static void a_formula_source_needs_no_target(void **state)
 {
 	struct scaler s;
 	struct err err = { 0 };
@@ -219,14 +219,14 @@ static void of_a_formula_it_needs_no_target(void **state)
 static const struct {
 	int status;
 	const char *remaining;
-	int reset_s; /* from now; NO_RESET: there is no such header */
+	int reset_s; /* from now; NO_RESET: no such header */
 	int64_t retry_after_ms;
 	const char *message;
 	enum err_kind kind;
 	const char *says;
 } refusals[] = {
 	{ 401, "59", NO_RESET, 0, "Bad credentials", ERR_DENIED,
-		"personalAccessToken is wrong, or has expired: the GitHub REST API returned error: HTTP status 401: "
+		"personalAccessToken is wrong or has expired: the GitHub REST API returned error: HTTP status 401: "
 		"Bad credentials" },
 	{ 403, "4999", 3600, 0, "Resource not accessible by personal access token", ERR_DENIED,
 		"the GitHub REST API returned error: HTTP status 403: Resource not accessible by personal access "
@@ -238,25 +238,25 @@ static const struct {
 		"HTTP status 451: Repository access blocked" },
 	{ 500, "4999", 3600, 0, "Server Error", ERR_TEMPORARY, "HTTP status 500: Server Error" },
 	{ 503, "", NO_RESET, 0, "Service unavailable", ERR_TEMPORARY, "HTTP status 503: Service unavailable" },
-	{ 304, "4999", 3600, 0, "", ERR_INVALID, "HTTP status 304" }, /* nothing is known of that page */
-	/* the limit of an hour, by either status */
+	{ 304, "4999", 3600, 0, "", ERR_INVALID, "HTTP status 304" }, /* the page is not cached */
+	/* the hourly limit, with either status */
 	{ 403, "0", 999, 0, "API rate limit exceeded for user ID 1.", ERR_TEMPORARY,
 		"GitHub API rate limit exceeded, for another 99" },
 	{ 429, "0", 999, 0, "API rate limit exceeded for user ID 1.", ERR_TEMPORARY,
 		" s: API rate limit exceeded for user ID 1." },
-	/* the secondary one: by Retry-After, else X-RateLimit-Reset, else a minute */
+	/* the secondary limit: by Retry-After, else X-RateLimit-Reset, else a minute */
 	{ 403, "4999", 3600, 7000, "You have exceeded a secondary rate limit.", ERR_TEMPORARY, "for another 7 s: You" },
 	{ 429, "4999", 3600, 7000, "", ERR_TEMPORARY, "GitHub API rate limit exceeded, for another 7 s" },
 	{ 403, "0", 999, 7000, "You have exceeded a secondary rate limit.", ERR_TEMPORARY, "for another 99" },
 	{ 403, "4999", 3600, 0, "You have exceeded a secondary rate limit.", ERR_TEMPORARY, "for another 60 s" },
 	{ 429, "", NO_RESET, 0, "", ERR_TEMPORARY, "for another 60 s" },
-	/* a time that is over, or none */
+	/* a time in the past, or none */
 	{ 403, "0", -5, 0, "API rate limit exceeded", ERR_TEMPORARY, "for another 60 s" },
 	{ 403, "0", -5, 0, "Forbidden", ERR_DENIED, "HTTP status 403: Forbidden" },
 	{ 403, "zero", 3600, 0, "Forbidden", ERR_DENIED, "HTTP status 403: Forbidden" },
 };
 
-/* The note of an ask is made by its first request. */
+/* The first request initialises the note. */
 static void begin(struct httpsource *ask)
 {
 	const struct httpsource_type *http = ask->base.question->type->http;
@@ -271,7 +271,7 @@ static void begin(struct httpsource *ask)
 	strmap_done(&request.headers);
 }
 
-static void refused(void **state)
+static void errors(void **state)
 {
 	struct scaler_sources sources = { .pauses = NULL };
 	struct scaler s;
@@ -307,8 +307,8 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(accepted), cmocka_unit_test(rejected),
-		cmocka_unit_test(questions), cmocka_unit_test(of_a_formula_it_needs_no_target),
-		cmocka_unit_test(refused) };
+		cmocka_unit_test(questions), cmocka_unit_test(a_formula_source_needs_no_target),
+		cmocka_unit_test(errors) };
 
 	return cmocka_run_group_tests_name("scalers/github/githubrunner", tests, make_key, free_key);
 }

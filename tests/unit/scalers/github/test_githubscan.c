@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which request follows which, to a count; and what is kept of the answers. */
+/* The order of requests of a count, and the cache of pages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "scalers/github/githubmemory.h"
+#include "scalers/github/githubcache.h"
 #include "scalers/github/githubscan.h"
 
 static const char *const two[] = { "web", "mail" };
@@ -44,7 +44,7 @@ static struct githubpage runs_of(size_t count, int64_t first)
 	return page;
 }
 
-/* What is asked, and what comes; 0 or -1 of githubscan_take. */
+/* The expected request and its answer; returns githubscan_take's result. */
 static int step(struct githubscan *s, const struct githubscan_place *place, const char *path, struct githubpage page,
 	struct err *err)
 {
@@ -74,7 +74,7 @@ static void named_repositories(void **state)
 	(void)state;
 	githubscan_begin(&s, &named);
 	STEP(&named, RUNS_OF("web", "queued"), runs_of(1, 7));
-	STEP(&named, RUNS_OF("web", "in_progress"), runs_of(2, 7)); /* it has begun meanwhile */
+	STEP(&named, RUNS_OF("web", "in_progress"), runs_of(2, 7)); /* it started during the scan */
 	STEP(&named, JOBS_OF("web", "7", "1"), ((struct githubpage){ .link = GITHUBPAGE_NEXT, .count = 60 }));
 	STEP(&named, JOBS_OF("web", "7", "2"), JOBS(1));
 	STEP(&named, JOBS_OF("web", "8", "1"), JOBS(2));
@@ -94,10 +94,10 @@ static void all_repositories(void **state)
 	(void)state;
 	githubscan_begin(&s, &all);
 	STEP(&all, "/orgs/shop/repos?per_page=100&page=1", repos_of(1, true));
-	/* a new one has moved the last one of the first page */
+	/* a new repository has moved the last one of the first page */
 	STEP(&all, "/orgs/shop/repos?per_page=100&page=2", repos_of(2, false));
 	assert_int_equal(s.name_count, 2);
-	/* one has gone meanwhile */
+	/* one was deleted during the scan */
 	assert_int_equal(githubscan_missing(&s, &all, &err), 0);
 	STEP(&all, RUNS_OF("r1", "queued"), runs_of(0, 0));
 	STEP(&all, RUNS_OF("r1", "in_progress"), runs_of(0, 0));
@@ -112,14 +112,14 @@ static void all_repositories(void **state)
 
 static struct githubpage entries(struct githubpage page, size_t entries, int64_t total)
 {
-	page.link = GITHUBPAGE_UNSAID;
+	page.link = GITHUBPAGE_UNKNOWN;
 	page.entries = entries;
 	page.total = total;
 	return page;
 }
 
-/* Gitea's pages are as long as Gitea says, and a proxy may take Link away. */
-static void pages_of_their_own(void **state)
+/* Gitea chooses its page size, and a proxy may remove Link. */
+static void other_page_sizes(void **state)
 {
 	struct githubscan s = { 0 };
 	struct err err = { 0 };
@@ -133,12 +133,12 @@ static void pages_of_their_own(void **state)
 	STEP(&all, RUNS_OF("r0", "in_progress"), entries(runs_of(0, 0), 0, 0));
 	STEP(&all, JOBS_OF("r0", "7", "1"), entries(JOBS(30), 30, 31));
 	STEP(&all, JOBS_OF("r0", "7", "2"), entries(JOBS(1), 1, 31));
-	/* the number is wrong: nothing came any more */
+	/* total_count is wrong: the last page is empty */
 	STEP(&all, JOBS_OF("r0", "8", "1"), entries(JOBS(2), 2, 9));
 	STEP(&all, JOBS_OF("r0", "8", "2"), entries(JOBS(0), 0, 9));
 	assert_int_equal(s.stage, GITHUBSCAN_QUEUED);
 	assert_false(s.cut);
-	/* a hundred runs are looked at */
+	/* only a hundred runs count */
 	STEP(&all, RUNS_OF("r1", "queued"), entries(runs_of(1, 1), 100, 101));
 	assert_true(s.cut);
 	STEP(&all, RUNS_OF("r1", "in_progress"), entries(runs_of(0, 0), 100, 100));
@@ -148,8 +148,8 @@ static void pages_of_their_own(void **state)
 	githubscan_done(&s);
 }
 
-/* None of them is a count of 0. */
-static void what_is_not_shown(void **state)
+/* None of these is a count of 0. */
+static void invisible_repositories(void **state)
 {
 	struct githubscan s = { 0 };
 	struct err err = { 0 };
@@ -157,19 +157,19 @@ static void what_is_not_shown(void **state)
 	(void)state;
 	githubscan_begin(&s, &named);
 	assert_int_equal(githubscan_missing(&s, &named, &err), -1);
-	assert_non_null(strstr(err.msg, "repository shop/web is not there, or its runs are not shown to us"));
+	assert_non_null(strstr(err.msg, "repository shop/web does not exist, or the token may not read its runs"));
 	githubscan_done(&s);
 
 	githubscan_begin(&s, &all);
 	assert_int_equal(githubscan_missing(&s, &all, &err), -1);
-	assert_non_null(strstr(err.msg, "there is no organization shop"));
+	assert_non_null(strstr(err.msg, "organization shop does not exist"));
 	assert_int_equal(step(&s, &all, "/orgs/shop/repos?per_page=100&page=1", repos_of(0, false), &err), -1);
-	assert_non_null(strstr(err.msg, "shop has no repository that is shown to us"));
+	assert_non_null(strstr(err.msg, "shop has no repository that the token may see"));
 	STEP(&all, "/orgs/shop/repos?per_page=100&page=1", repos_of(2, false));
 	assert_int_equal(githubscan_missing(&s, &all, &err), 0);
 	assert_int_equal(githubscan_missing(&s, &all, &err), -1);
 	assert_int_equal(err.kind, ERR_MISSING);
-	assert_non_null(strstr(err.msg, "shop has no repository whose runs are shown to us"));
+	assert_non_null(strstr(err.msg, "shop has no repository whose runs the token may read"));
 	githubscan_done(&s);
 
 	githubscan_begin(&s, &all);
@@ -180,7 +180,7 @@ static void what_is_not_shown(void **state)
 	githubscan_done(&s);
 }
 
-static void more_than_can_be_walked(void **state)
+static void limits(void **state)
 {
 	struct githubscan s = { 0 };
 	struct err err = { 0 };
@@ -193,62 +193,62 @@ static void more_than_can_be_walked(void **state)
 		STEP(&all, path, repos_from(100 * (n - 1), 100, true));
 	}
 	assert_int_equal(step(&s, &all, "/orgs/shop/repos?per_page=100&page=11", repos_from(1000, 1, false), &err), -1);
-	assert_non_null(strstr(err.msg, "more than 1000 repositories: name those that count by repos"));
+	assert_non_null(strstr(err.msg, "more than 1000 repositories: set repos to those that count"));
 	githubscan_done(&s);
 }
 
-static void memory(void **state)
+static void pages_are_cached_by_etag(void **state)
 {
-	struct githubmemory *m = githubmemory_new();
+	struct githubcache *m = githubcache_new();
 	struct githubpage page = runs_of(2, 7), other = JOBS(3);
 	char long_etag[300] = "", path[32];
 
 	(void)state;
 	memset(long_etag, 'x', sizeof(long_etag) - 1);
-	githubmemory_keep(m, "/a", "W/\"1\"", &page);
-	githubmemory_keep(m, "/b", "\"2\"", &other);
+	githubcache_put(m, "/a", "W/\"1\"", &page);
+	githubcache_put(m, "/b", "\"2\"", &other);
 	other = JOBS(4);
-	githubmemory_keep(m, "/c", "", &other);
+	githubcache_put(m, "/c", "", &other);
 	other = JOBS(4);
-	githubmemory_keep(m, "/c", long_etag, &other);
-	assert_null(githubmemory_etag(m, "/c"));
-	assert_string_equal(githubmemory_etag(m, "/a"), "W/\"1\"");
-	assert_true(githubmemory_page(m, "/a")->runs[1] == 8);
-	assert_int_equal(githubmemory_page(m, "/b")->count, 3);
-	assert_null(githubmemory_page(m, "/c"));
-	githubmemory_sweep(m);
+	githubcache_put(m, "/c", long_etag, &other);
+	assert_null(githubcache_etag(m, "/c"));
+	assert_string_equal(githubcache_etag(m, "/a"), "W/\"1\"");
+	assert_true(githubcache_page(m, "/a")->runs[1] == 8);
+	assert_int_equal(githubcache_page(m, "/b")->count, 3);
+	assert_null(githubcache_page(m, "/c"));
+	githubcache_sweep(m);
 	/* of the next scan */
 	other = JOBS(5);
-	githubmemory_keep(m, "/b", "\"3\"", &other);
-	githubmemory_sweep(m);
-	assert_null(githubmemory_etag(m, "/a"));
-	assert_string_equal(githubmemory_etag(m, "/b"), "\"3\"");
-	assert_int_equal(githubmemory_page(m, "/b")->count, 5);
-	/* without an ETag the old one is not true any more */
+	githubcache_put(m, "/b", "\"3\"", &other);
+	githubcache_sweep(m);
+	assert_null(githubcache_etag(m, "/a"));
+	assert_string_equal(githubcache_etag(m, "/b"), "\"3\"");
+	assert_int_equal(githubcache_page(m, "/b")->count, 5);
+	/* without an ETag the old entry is dropped */
 	other = JOBS(6);
-	githubmemory_keep(m, "/b", "", &other);
-	assert_null(githubmemory_etag(m, "/b"));
+	githubcache_put(m, "/b", "", &other);
+	assert_null(githubcache_etag(m, "/b"));
 	for (int i = 0; i < 5000; i++) {
 		snprintf(path, sizeof(path), "/%d", i);
 		other = JOBS(1);
-		githubmemory_keep(m, path, "e", &other);
+		githubcache_put(m, path, "e", &other);
 	}
-	assert_non_null(githubmemory_etag(m, "/3999"));
-	assert_null(githubmemory_etag(m, "/4000"));
-	githubmemory_free(m);
+	assert_non_null(githubcache_etag(m, "/3999"));
+	assert_null(githubcache_etag(m, "/4000"));
+	githubcache_free(m);
 
 	other = JOBS(1);
-	githubmemory_keep(NULL, "/a", "e", &other);
-	assert_null(githubmemory_etag(NULL, "/a"));
-	githubmemory_sweep(NULL);
-	githubmemory_free(NULL);
+	githubcache_put(NULL, "/a", "e", &other);
+	assert_null(githubcache_etag(NULL, "/a"));
+	githubcache_sweep(NULL);
+	githubcache_free(NULL);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(named_repositories), cmocka_unit_test(all_repositories),
-		cmocka_unit_test(pages_of_their_own), cmocka_unit_test(what_is_not_shown),
-		cmocka_unit_test(more_than_can_be_walked), cmocka_unit_test(memory) };
+		cmocka_unit_test(other_page_sizes), cmocka_unit_test(invisible_repositories), cmocka_unit_test(limits),
+		cmocka_unit_test(pages_are_cached_by_etag) };
 
 	return cmocka_run_group_tests_name("scalers/github/githubscan", tests, NULL, NULL);
 }

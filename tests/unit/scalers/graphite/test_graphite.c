@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The graphite trigger: its parameters, and what may come back, as graphite-web 1.1.8 writes it
- * (doc/keda.md 8.7), and as strangers do.
+ * The graphite trigger (doc/keda.md 8.7): parameters, and answers as graphite-web 1.1.8 sends them,
+ * and malformed ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ static const struct {
 	const char *metadata, *auth, *url;
 	int64_t target_milli, timeout_ms;
 	double activation;
-	const char *user; /* NULL: nobody logs in */
+	const char *user; /* NULL: no login */
 } goods[] = {
 	{ BASE, NULL, "http://g:8080/render?from=-1Hours&target=shop.queue&format=json", 100000, QUESTION_TIMEOUT_HTTP,
 		0, NULL },
@@ -68,7 +68,7 @@ static const char *user_of(const struct question *q)
 /* The URL of the request. */
 static char *url_of(struct question *q)
 {
-	assert_null(q->type->http->request); /* so it is a GET of that */
+	assert_null(q->type->http->request); /* no body, so a GET request */
 	return mem_dup(((const struct httplogin *)q->data)->url);
 }
 
@@ -170,10 +170,10 @@ static const struct {
 	{ "[" SERIES "[7,1]]}]", 7, "" },
 	{ "[" SERIES "[null,1],[-3.25,2]]}]", -3.25, "" },
 	{ "[" SERIES "[0.0,1]]}]", 0, "" },
-	/* nothing, which is 0 as in KEDA */
+	/* no value, which is 0 as in KEDA */
 	{ "[]", 0, "" },
 	{ "[" SERIES "]}]", 0, "" },
-	/* no 0 */
+	/* not 0 */
 	{ "[" SERIES "[null,1],[null,2]]}]", 0, "all 2 points are null; a longer queryTime finds older ones" },
 	{ "[" SERIES "[1,1]]}," SERIES "[1,1]]}]", 0, "multiple series (2), and must return one" },
 	{ "[" SERIES "[1e9999,1]]}]", 0, "a value of the series is infinite" },
@@ -182,7 +182,7 @@ static const struct {
 	{ "[" SERIES "[],[7,1],[]]}]", 0, "a point of the series is not a pair" },
 	{ "[{\"target\":\"a\"}]", 0, "the series has no datapoints" },
 	{ "[7]", 0, "the series has no datapoints" },
-	{ "{\"status\":\"error\"}", 0, "the answer is no list of series" },
+	{ "{\"status\":\"error\"}", 0, "the answer is not a list of series" },
 	{ "7", 0, "the answer is not JSON" },
 	{ "", 0, "the answer is not JSON" },
 	{ "[{\"datapoints\":[[NaN,1]]}]", 0, "the answer is not JSON: a bare NaN stands in it" },
@@ -216,12 +216,12 @@ static void too_many_points(void **state)
 		buf_puts(&body, ",[7,1]");
 	buf_puts(&body, "]}]");
 	assert_int_equal(graphitereply_read(buf_text(&body), body.len, &value, &err), -1);
-	assert_non_null(strstr(err.msg, "a shorter queryTime makes it smaller"));
+	assert_non_null(strstr(err.msg, "use a shorter queryTime"));
 	buf_done(&body);
 }
 
-/* KEDA does not look at the status. */
-static void a_status_is_looked_at(void **state)
+/* KEDA ignores the status. */
+static void statuses(void **state)
 {
 	struct webresponse answer = { .status = 500, .body = "[]", .len = 2, .content_type = "" };
 	struct scaler s;
@@ -245,7 +245,7 @@ int main(void)
 		cmocka_unit_test(questions),
 		cmocka_unit_test(answers),
 		cmocka_unit_test(too_many_points),
-		cmocka_unit_test(a_status_is_looked_at),
+		cmocka_unit_test(statuses),
 	};
 
 	return cmocka_run_group_tests_name("scalers/graphite/graphite", tests, NULL, NULL);

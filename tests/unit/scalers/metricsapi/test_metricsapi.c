@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The metrics-api trigger: parameters (doc/keda.md 8.10), question keys, and asking the pods behind
- * a Service. HTTP and the API server are stand-ins at link level: which answer comes when, and what
- * is under way meanwhile, is what is tested; the real ones are tried live.
+ * The metrics-api trigger (doc/keda.md 8.10): parameters, question keys, and requests to the pods
+ * of a Service. HTTP and the API server are replaced at link level, to control the order of
+ * answers; the live tests have real ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -112,10 +112,9 @@ static const struct {
 	{ URL "valueLocation=a|targetValue=5|timeout=soon", NULL, "\"timeout\" value \"soon\"" },
 	{ URL "valueLocation=a.{b|targetValue=5", NULL,
 		"parameter \"valueLocation\" value \"a.{b\", for format json: position 3: multipaths" },
-	{ URL "valueLocation=a..b|targetValue=5|format=yaml", NULL,
-		"for format yaml: position 3: there is no name between the dots" },
+	{ URL "valueLocation=a..b|targetValue=5|format=yaml", NULL, "for format yaml: position 3: a name is missing" },
 	{ URL "valueLocation=1.a|targetValue=5|format=xml", NULL,
-		"for format xml: the path begins with the name of the root element" },
+		"for format xml: the path must begin with the name of the root element" },
 	{ URL "valueLocation=x[5m]|targetValue=5|format=prometheus", NULL,
 		"for format prometheus: position 2: only an instant selector" },
 	{ "url=ftp://x/|valueLocation=a|targetValue=5", NULL, "parameter \"url\"" },
@@ -168,7 +167,7 @@ static char *key_of(const char *metadata, const char *auth)
 
 #define SAME URL "valueLocation=a|targetValue=5"
 
-static void questions_are_told_apart(void **state)
+static void questions(void **state)
 {
 	static const char *const others[][2] = {
 		{ "url=http://api.shop:8080/stats?x=2|valueLocation=a|targetValue=5", NULL },
@@ -188,7 +187,7 @@ static void questions_are_told_apart(void **state)
 		     "valueLocation=a|targetValue=7|activationTargetValue=3|format=json|aggregationType=sum",
 		     NULL);
 	char *keys[sizeof(others) / sizeof(others[0])];
-	size_t count = sizeof(others) / sizeof(others[0]) - 1; /* the last one is the same as without */
+	size_t count = sizeof(others) / sizeof(others[0]) - 1; /* the last one equals the default */
 
 	(void)state;
 	assert_string_equal(same, thresholds);
@@ -225,7 +224,7 @@ static json_t *json(const char *text)
 }
 
 static const struct {
-	const char *url, *slices, *wanted; /* URLs with blanks between them, or an error that begins with ! */
+	const char *url, *slices, *wanted; /* URLs separated by blanks, or ! and an error */
 } services[] = {
 	{ "http://q.shop:8080/load?a=b", SLICE("{'port':8080}", POD("10.0.0.1") "," POD("10.0.0.2")),
 		"http://10.0.0.1:8080/load?a=b http://10.0.0.2:8080/load?a=b" },
@@ -236,7 +235,7 @@ static const struct {
 	{ "http://q.shop:53/", SLICE("{'port':53,'protocol':'UDP'},{'port':9153}", POD("10.0.0.1")),
 		"http://10.0.0.1:9153/" },
 	{ "http://q.shop:81/", SLICE("{'port':9090},{'port':8080}", POD("10.0.0.1")),
-		"!the pods of Service shop/q have several ports, and none of them is 81" },
+		"!the pods of Service shop/q have several ports, but not 81" },
 	{ "http://q.shop:81/", SLICE("{'port':9090},{'port':8080}", ""),
 		"!no endpoints URLs were given for the service name q in namespace shop" },
 	{ "http://q.shop:81/", SLICE("", POD("10.0.0.1")), "http://10.0.0.1:81/" },
@@ -255,7 +254,7 @@ static const struct {
 			"{'addresses':['fd00::1'],'targetRef':{'uid':'u1'}}"),
 		"http://10.0.0.1:80/" },
 	{ "http://q.shop/", SLICE("{'port':80}", "{'addresses':['evil/@x']}"),
-		"!an EndpointSlice of Service shop/q has something else than an address" },
+		"!an EndpointSlice of Service shop/q has an invalid address" },
 	{ "http://q.shop/", "", "!no endpoints URLs were given for the service name q in namespace shop" },
 };
 
@@ -291,7 +290,7 @@ static void urls_of_services(void **state)
 	}
 }
 
-/* It is written out for each endpoint: of 500 KB a thousand would be half a gigabyte. */
+/* The URL is copied for each endpoint: a thousand of 500 KB would take half a gigabyte. */
 static void long_urls_of_services(void **state)
 {
 	struct buf url = BUF_INIT(4096);
@@ -310,7 +309,7 @@ static void long_urls_of_services(void **state)
 	buf_done(&url);
 }
 
-/* Many addresses; and one address, of Pods that somebody made up, each of which is remembered. */
+/* Many addresses; and one address of many invented pods, each of which is stored. */
 static void too_many_pods(void **state)
 {
 	static const struct {
@@ -375,9 +374,9 @@ static struct {
 	struct kube_call listing;
 	char *listed;
 	bool listing_under_way;
-	bool unmeasured; /* the answers that are given */
+	bool unmeasured; /* the answers to give */
 	int64_t retry_after_ms;
-	/* What the trigger said. */
+	/* The trigger's result. */
 	int answers;
 	double value;
 	struct err err;
@@ -440,7 +439,7 @@ static void on_answer(void *arg, const struct answer *answer, const struct err *
 	t.err = err ? *err : (struct err){ 0 };
 }
 
-/* A page or XML comes as it is sent; false: no more of it is wanted. */
+/* Delivers a page or XML in pieces; false: the rest is not wanted. */
 static bool give_pieces(size_t call, const char *body, size_t len)
 {
 	struct webclient_call *c = &t.calls[call];
@@ -507,7 +506,7 @@ static void *ask(const char *metadata)
 	return asked.type->ask(&sources, asked.question, loop_now_ms(sources.loop) + 5000, on_answer, NULL);
 }
 
-/* Exactly one answer, and nothing left over. */
+/* Checks that there was exactly one answer, and that nothing is left. */
 static void done(void)
 {
 	assert_int_equal(t.answers, 1);
@@ -547,7 +546,7 @@ static void one_url(void **state)
 	done();
 }
 
-/* What is read as it comes says itself what is wrong with it, at the first piece that shows it. */
+/* Streamed formats report an error at the first invalid piece. */
 static void pieces(void **state)
 {
 	static const struct {
@@ -558,7 +557,7 @@ static void pieces(void **state)
 		const char *message;
 	} rows[] = {
 		{ "a|format=prometheus", 200, "b 1\na 12\n", 12, NULL },
-		{ "a|format=prometheus", 200, "b 1\na = 12\nc 5\n", 0, "is no page of metrics: line 2" },
+		{ "a|format=prometheus", 200, "b 1\na = 12\nc 5\n", 0, "is not a metrics page: line 2" },
 		{ "a|format=prometheus", 404, "no such page", 0, "api returned 404" },
 		{ "a|format=prometheus", 206, "a 12\n", 0, "api returned 206" },
 		{ "a.b|format=xml", 200, "<a><b>5</b></a>", 5, NULL },
@@ -580,10 +579,7 @@ static void pieces(void **state)
 	}
 }
 
-/*
- * A page that somebody prints by hand often lacks its last line's end: that only matters where its
- * length is not known.
- */
+/* Handwritten pages often lack the final newline, which matters only if the length is unknown. */
 static void last_lines(void **state)
 {
 	static const struct {
@@ -611,7 +607,7 @@ static void last_lines(void **state)
 	"url=http://q.shop/"                                                                                           \
 	"load?x=1|valueLocation=a|targetValue=5|aggregateFromKubeServiceEndpoints=true|aggregationType="
 
-static void pods_are_put_together(void **state)
+static void pods_are_aggregated(void **state)
 {
 	static const struct {
 		const char *metadata;
@@ -642,8 +638,8 @@ static void pods_are_put_together(void **state)
 	}
 }
 
-/* What is missing may be the most loaded one. */
-static void an_error_is_never_a_lower_value(void **state)
+/* The missing value may be the largest. */
+static void an_error_never_lowers_the_value(void **state)
 {
 	static const char *const cases[] = { PODS "average", PODS "sum", PODS "max" };
 
@@ -652,7 +648,7 @@ static void an_error_is_never_a_lower_value(void **state)
 		ask(cases[i]);
 		give_slices(7);
 		give(0, 200, "{\"a\":2}");
-		give_error(2, "http://10.0.0.3:80: connection refused"); /* ends the others, too */
+		give_error(2, "http://10.0.0.3:80: connection refused"); /* cancels the others, too */
 		assert_string_equal(t.err.msg,
 			"metrics-api http://q.shop:80: one of 7 endpoints: http://10.0.0.3:80: connection refused");
 		assert_int_equal(t.started, 6);
@@ -660,7 +656,7 @@ static void an_error_is_never_a_lower_value(void **state)
 	}
 }
 
-static void the_least_is_that_of_the_rest(void **state)
+static void the_minimum_ignores_errors(void **state)
 {
 	(void)state;
 	ask(PODS "min");
@@ -701,8 +697,8 @@ static void no_pods(void **state)
 	done();
 }
 
-/* Who asked by Retry-After is not asked; of pods, which come and go, each is. */
-static void who_wants_to_be_left_alone_is(void **state)
+/* Servers that sent Retry-After are not asked; pods of a Service are. */
+static void retry_after_is_respected(void **state)
 {
 	void *handle;
 
@@ -774,17 +770,17 @@ int main(void)
 		cmocka_unit_test(accepted),
 		cmocka_unit_test(rejected),
 		cmocka_unit_test(unknown_keys),
-		cmocka_unit_test(questions_are_told_apart),
+		cmocka_unit_test(questions),
 		cmocka_unit_test(urls_of_services),
 		cmocka_unit_test(long_urls_of_services),
 		cmocka_unit_test(too_many_pods),
 		cmocka_unit_test(one_url),
-		cmocka_unit_test(who_wants_to_be_left_alone_is),
+		cmocka_unit_test(retry_after_is_respected),
 		cmocka_unit_test(pieces),
 		cmocka_unit_test(last_lines),
-		cmocka_unit_test(pods_are_put_together),
-		cmocka_unit_test(an_error_is_never_a_lower_value),
-		cmocka_unit_test(the_least_is_that_of_the_rest),
+		cmocka_unit_test(pods_are_aggregated),
+		cmocka_unit_test(an_error_never_lowers_the_value),
+		cmocka_unit_test(the_minimum_ignores_errors),
 		cmocka_unit_test(no_pods),
 		cmocka_unit_test(cancelled_at_any_time),
 	};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The nats-jetstream trigger: its parameters, accepted, defaulted, rejected with the message
- * (doc/keda.md 8.13); and which server of a cluster is asked next, without a network.
+ * The nats-jetstream trigger (doc/keda.md 8.13): parameters, accepted, defaulted, rejected with
+ * their message; and the order of requests to a cluster, without a network.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -181,7 +181,7 @@ static void questions(void **state)
 
 /* ---- Which server is asked ---- */
 
-/* One ask of a question, answered by the test. */
+/* An ask whose requests the test answers. */
 struct walk {
 	struct scaler_sources sources;
 	struct scaler scaler;
@@ -233,7 +233,7 @@ static void walk_done(struct walk *w)
 	loop_free(w->sources.loop);
 }
 
-/* What is requested next; NULL: nothing, and err says why. */
+/* The next request; NULL: none, and err has the reason. */
 static const char *asks(struct walk *w)
 {
 	assert_int_equal(w->verdict, HTTPSOURCE_NEXT);
@@ -271,7 +271,7 @@ static char *jsz(const char *id, const char *leader, int pending)
 }
 
 /* An account's ID may be given as its name, as in KEDA. */
-static void an_id_as_the_name(void **state)
+static void an_account_id_given_as_name(void **state)
 {
 	struct walk w = { .verdict = HTTPSOURCE_NEXT };
 
@@ -304,7 +304,7 @@ static char *varz(const char *id, const char *name, const char *more)
 	"6222\"]}"
 #define JSZ "/jsz?acc=%24G&accounts=true&consumers=true"
 
-/* From the endpoint to the leader, which is n2 at 10.0.0.2. */
+/* Walks from the endpoint to the leader, n2 at 10.0.0.2. */
 static void find_the_leader(struct walk *w)
 {
 	walk_begin(w);
@@ -322,8 +322,8 @@ static void find_the_leader(struct walk *w)
 	assert_true(w->out.value == 7);
 }
 
-/* Once found it is asked alone, until it is another process or no longer leads. */
-static void the_leader_is_kept(void **state)
+/* Once found, only the leader is asked, until it is restarted or loses its role. */
+static void the_leader_is_remembered(void **state)
 {
 	struct walk w;
 
@@ -338,13 +338,13 @@ static void the_leader_is_kept(void **state)
 
 	walk_begin(&w);
 	assert_string_equal(asks(&w), "http://10.0.0.2:8222" JSZ);
-	hears(&w, 200, jsz("I2", "n3", 9)); /* it leads no more */
+	hears(&w, 200, jsz("I2", "n3", 9)); /* it has lost its role */
 	assert_string_equal(asks(&w), "http://nats:8222" JSZ);
 	find_the_leader(&w);
 
 	walk_begin(&w);
 	assert_string_equal(asks(&w), "http://10.0.0.2:8222" JSZ);
-	hears(&w, 200, jsz("I9", "n2", 9)); /* another process at its address */
+	hears(&w, 200, jsz("I9", "n2", 9)); /* another process at this address */
 	assert_string_equal(asks(&w), "http://nats:8222" JSZ);
 	find_the_leader(&w);
 
@@ -363,7 +363,7 @@ static void the_leader_is_kept(void **state)
 	walk_done(&w);
 }
 
-/* Two requests, and one from then on, where the endpoint is the leader itself. */
+/* If the endpoint is the leader: two requests, later one. */
 static void the_endpoint_leads(void **state)
 {
 	struct walk w;
@@ -381,7 +381,7 @@ static void the_endpoint_leads(void **state)
 	assert_string_equal(asks(&w), "http://nats:8222" JSZ);
 	hears(&w, 200, jsz("I2", "n2", 5));
 	assert_int_equal(w.verdict, HTTPSOURCE_ANSWERED);
-	/* Behind a Service the next one may be another: it is asked for its name, too. */
+	/* Behind a Service another server may answer, so its name is requested, too. */
 	walk_begin(&w);
 	asks(&w);
 	hears(&w, 200, jsz("I3", "n2", 5));
@@ -393,7 +393,7 @@ static void the_endpoint_leads(void **state)
 	walk_done(&w);
 }
 
-/* A stream without replicas is known to one server of the cluster alone. */
+/* Only one server of the cluster has a stream without replicas. */
 static void a_stream_on_one_server(void **state)
 {
 	struct walk w;
@@ -417,7 +417,7 @@ static void a_stream_on_one_server(void **state)
 	walk_done(&w);
 }
 
-static void servers_that_do_not_answer_are_passed_over(void **state)
+static void silent_servers_are_skipped(void **state)
 {
 	struct walk w;
 
@@ -439,13 +439,13 @@ static void servers_that_do_not_answer_are_passed_over(void **state)
 	assert_null(asks(&w));
 	assert_int_equal(w.err.kind, ERR_TEMPORARY);
 	assert_string_equal(w.err.msg,
-		"leader node not found for consumer \"worker\": none of the 3 places where the cluster's servers "
-		"should be is n3's, at the endpoint's port; connect_urls in /varz must be addresses that can be "
-		"reached from here; http://10.0.0.3:8222: no complete answer within 500 ms");
+		"leader node not found for consumer \"worker\": none of the cluster's 3 addresses, at the "
+		"endpoint's port, belongs to n3; connect_urls in /varz must be reachable from here; "
+		"http://10.0.0.3:8222: no complete answer within 500 ms");
 	walk_done(&w);
 }
 
-static void no_time_is_left(void **state)
+static void no_time_left(void **state)
 {
 	struct walk w;
 
@@ -463,11 +463,11 @@ static void no_time_is_left(void **state)
 }
 
 #define NO_ACCOUNT                                                                                                     \
-	"account not found: the server tells of no such account with streams; \"account\" is its name ($G without "    \
-	"accounts), \"accountID\" its public key where the server has an operator (JWT)"
+	"account not found: the server has no such account with streams; \"account\" is its name ($G without "         \
+	"accounts), \"accountID\" its public key if the server has an operator (JWT)"
 
-/* What the endpoint itself says is the answer, or why there is none. */
-static void what_the_endpoint_says_counts(void **state)
+/* Errors of the endpoint itself are reported. */
+static void the_endpoints_errors(void **state)
 {
 	static const char alone[] =
 		"{\"server_id\":\"I\",\"account_details\":[{\"name\":\"$G\",\"stream_detail\":[%s]}]}";
@@ -509,8 +509,8 @@ static void what_the_endpoint_says_counts(void **state)
 	walk_done(&w);
 }
 
-/* In a cluster it is missing only when no server has it; while one is silent nobody can tell. */
-static void missing_in_a_cluster(void **state)
+/* In a cluster a consumer is missing only if all servers have answered. */
+static void a_consumer_missing_in_a_cluster(void **state)
 {
 	struct walk w;
 
@@ -538,7 +538,7 @@ static void missing_in_a_cluster(void **state)
 		assert_int_equal(w.err.kind, silent ? ERR_TEMPORARY : ERR_INVALID);
 		assert_string_equal(w.err.msg,
 			silent ? "one of the cluster's servers did not answer (http://10.0.0.2:8222: Connection "
-				 "refused), and at the others: " NO_ACCOUNT
+				 "refused), and on the others: " NO_ACCOUNT
 			       : NO_ACCOUNT);
 	}
 	walk_done(&w);
@@ -560,12 +560,12 @@ static void no_leader(void **state)
 	asks(&w);
 	hears(&w, 200, jsz("I1", "", 4));
 	assert_null(asks(&w));
-	assert_string_equal(w.err.msg, "consumer \"worker\" has no leader for now");
+	assert_string_equal(w.err.msg, "consumer \"worker\" has no leader at present");
 	assert_int_equal(w.err.kind, ERR_TEMPORARY);
 	walk_done(&w);
 }
 
-/* Where routes lead: KEDA's Pods behind a Service, and names and addresses as they are. */
+/* Routes: KEDA's Pods behind a Service; names and addresses unchanged. */
 static void routes(void **state)
 {
 	static const struct {
@@ -610,14 +610,14 @@ int main(void)
 		cmocka_unit_test(rejected),
 		cmocka_unit_test(without_a_target_in_a_formula),
 		cmocka_unit_test(questions),
-		cmocka_unit_test(an_id_as_the_name),
-		cmocka_unit_test(the_leader_is_kept),
+		cmocka_unit_test(an_account_id_given_as_name),
+		cmocka_unit_test(the_leader_is_remembered),
 		cmocka_unit_test(the_endpoint_leads),
 		cmocka_unit_test(a_stream_on_one_server),
-		cmocka_unit_test(servers_that_do_not_answer_are_passed_over),
-		cmocka_unit_test(no_time_is_left),
-		cmocka_unit_test(what_the_endpoint_says_counts),
-		cmocka_unit_test(missing_in_a_cluster),
+		cmocka_unit_test(silent_servers_are_skipped),
+		cmocka_unit_test(no_time_left),
+		cmocka_unit_test(the_endpoints_errors),
+		cmocka_unit_test(a_consumer_missing_in_a_cluster),
 		cmocka_unit_test(no_leader),
 		cmocka_unit_test(routes),
 	};

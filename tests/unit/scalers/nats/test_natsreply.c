@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What may come back from a monitoring port, as nats-server 2.9 and 2.11 write it, and as strangers
- * do.
- */
+/* Answers of a monitoring port, as nats-server 2.9 and 2.11 send them, and malformed ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,21 +24,21 @@ static const struct row {
 	double lag;
 	const char *leader;
 	bool is_cluster;
-	const char *says; /* in the error; "": none */
+	const char *says; /* part of the error; "": none */
 } rows[] = {
 	{ FOUND ",\"num_pending\":7,\"num_ack_pending\":3" END, NATSREPLY_CONSUMER, 10, "", false, "" },
 	{ FOUND ",\"num_pending\":0,\"num_ack_pending\":0" END, NATSREPLY_CONSUMER, 0, "", false, "" },
 	{ FOUND ",\"num_pending\":7,\"num_ack_pending\":0,\"cluster\":{\"name\":\"c\",\"leader\":\"n2\"}}]}]}],"
 		"\"meta_cluster\":{\"leader\":\"n3\",\"cluster_size\":3}}",
 		NATSREPLY_CONSUMER, 7, "n2", true, "" },
-	/* no leader while one is chosen */
+	/* no leader during an election */
 	{ FOUND ",\"num_pending\":7,\"num_ack_pending\":0,\"cluster\":{\"name\":\"c\"}" END, NATSREPLY_CONSUMER, 7, "",
 		false, "" },
-	/* found by its ID, whatever it is called */
+	/* found by its ID, whatever its name */
 	{ BEGIN "{\"name\":\"x\",\"id\":\"ID\",\"stream_detail\":[{\"name\":\"orders\",\"consumer_detail\":"
 		"[{\"name\":\"worker\",\"num_pending\":1,\"num_ack_pending\":1}]}]}]}",
 		NATSREPLY_CONSUMER, 2, "", false, "" },
-	/* how far */
+	/* partly found */
 	{ FOUND END, NATSREPLY_CONSUMER, 0, "", false, "the consumer's num_pending is not a number of messages" },
 	{ BEGIN STREAM ",\"consumer_detail\":[]}]}]}", NATSREPLY_NO_CONSUMER, 0, "", false, "" },
 	{ BEGIN STREAM "}]}]}", NATSREPLY_NO_CONSUMER, 0, "", false, "" },
@@ -50,7 +47,7 @@ static const struct row {
 	{ BEGIN "{\"name\":\"$G\",\"id\":\"$G\"}]}", NATSREPLY_NO_ACCOUNT, 0, "", false, "" },
 	{ BEGIN "]}", NATSREPLY_NO_ACCOUNT, 0, "", false, "" },
 	{ "{\"server_id\":\"NA\"}", NATSREPLY_NO_ACCOUNT, 0, "", false, "" },
-	/* what makes no sense is no 0 */
+	/* invalid values are errors, not 0 */
 	{ FOUND ",\"num_pending\":7" END, NATSREPLY_CONSUMER, 0, "", false, "num_ack_pending is not a number" },
 	{ FOUND ",\"num_pending\":1e999,\"num_ack_pending\":0" END, NATSREPLY_CONSUMER, 0, "", false, "not JSON" },
 	{ FOUND ",\"num_pending\":-1,\"num_ack_pending\":0" END, NATSREPLY_CONSUMER, 0, "", false,
@@ -62,11 +59,12 @@ static const struct row {
 	{ FOUND ",\"num_pending\":7,\"num_ack_pending\":null" END, NATSREPLY_CONSUMER, 0, "", false,
 		"num_ack_pending" },
 	{ FOUND ",\"num_pending\":7,\"num_ack_pending\":0,\"cluster\":{\"leader\":\"a b\"}" END, NATSREPLY_CONSUMER, 0,
-		"", false, "leader in the answer is no name" },
+		"", false, "leader in the answer is not a valid name" },
 	{ "{\"server_id\":\"NA\",\"disabled\":true}", NATSREPLY_NO_ACCOUNT, 0, "", false, "JetStream is not enabled" },
 	{ "{\"account_details\":[]}", NATSREPLY_NO_ACCOUNT, 0, "", false, "the answer has no server_id" },
 	{ "{\"server_id\":7}", NATSREPLY_NO_ACCOUNT, 0, "", false, "the answer has no server_id" },
-	{ "{\"server_id\":\"a\\nb\"}", NATSREPLY_NO_ACCOUNT, 0, "", false, "server_id in the answer is no name" },
+	{ "{\"server_id\":\"a\\nb\"}", NATSREPLY_NO_ACCOUNT, 0, "", false,
+		"server_id in the answer is not a valid name" },
 	{ "[]", NATSREPLY_NO_ACCOUNT, 0, "", false, "is this the monitoring port of a NATS server?" },
 	{ "", NATSREPLY_NO_ACCOUNT, 0, "", false, "the answer is not JSON" },
 	{ "<html>", NATSREPLY_NO_ACCOUNT, 0, "", false, "the answer is not JSON" },
@@ -95,7 +93,7 @@ static void consumers(void **state)
 	}
 }
 
-/* The name alone, or the ID alone. */
+/* By name only, or by ID only. */
 static void accounts(void **state)
 {
 	static const char body[] = FOUND ",\"num_pending\":7,\"num_ack_pending\":3" END;
@@ -157,13 +155,14 @@ static const struct {
 	{ WHO ",\"connect_urls\":[],\"cluster\":{\"urls\":[\"10.0.0.1:6222\"]}}", "10.0.0.1 ", true, "" },
 	{ WHO "}", "", true, "" },
 	{ WHO ",\"connect_urls\":7,\"cluster\":[]}", "", true, "" },
-	/* what cannot be asked is passed over */
+	/* invalid addresses are skipped */
 	{ WHO ",\"connect_urls\":[\"a/b:1\",\"u@h:1\",\"h?x:1\",\"h#x:1\",\":1\",\"\",\"a b:1\",\"a\\nb:1\",7,null,"
 	      "\"-x:1\",\"[::1\",\"h:99999\",\"a%20b:1\",\"ok:1\"]}",
 		"ok ", false, "" },
 	{ "{\"server_id\":\"NA\"}", "", false, "the answer has no server_name and server_id" },
 	{ "{\"server_name\":\"n1\"}", "", false, "the answer has no server_name and server_id" },
-	{ "{\"server_id\":\"NA\",\"server_name\":\"n 1\"}", "", false, "server_name in the answer is no name" },
+	{ "{\"server_id\":\"NA\",\"server_name\":\"n 1\"}", "", false,
+		"server_name in the answer is not a valid name" },
 	{ "\"NATS\"", "", false, "the answer is not JSON" },
 };
 
@@ -188,7 +187,7 @@ static void clusters(void **state)
 	}
 }
 
-static void no_more_hosts_than_may_be(void **state)
+static void hosts_are_limited(void **state)
 {
 	struct buf body = BUF_INIT(65536);
 	struct natsreply_varz said;
@@ -212,7 +211,7 @@ int main(void)
 		cmocka_unit_test(accounts),
 		cmocka_unit_test(too_many_values),
 		cmocka_unit_test(clusters),
-		cmocka_unit_test(no_more_hosts_than_may_be),
+		cmocka_unit_test(hosts_are_limited),
 	};
 
 	return cmocka_run_group_tests_name("scalers/nats/natsreply", tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loki trigger: its parameters, and what becomes of an answer (doc/keda.md 8.6); how one is
- * read is in test_promreply.c.
+ * The loki trigger (doc/keda.md 8.6): parameters, and the use of answers; test_promreply.c covers
+ * their parsing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,14 +45,14 @@ static const struct {
 		"http://l:3100" SENT, "team 1", 5000, 10000, 0.5 },
 	{ BASE "|authModes=bearer", "bearerToken=secret-value", "http://l:3100" SENT, NULL, 5000, QUESTION_TIMEOUT_HTTP,
 		0 },
-	/* what is there of the path is not sent twice */
+	/* the present part of the path is not repeated */
 	{ "serverAddress=http://l/" REST, NULL, "http://l" SENT, NULL, 5000, QUESTION_TIMEOUT_HTTP, 0 },
 	{ "serverAddress=http://l/loki/" REST, NULL, "http://l" SENT, NULL, 5000, QUESTION_TIMEOUT_HTTP, 0 },
 	{ "serverAddress=http://l/loki/api/v1" REST, NULL, "http://l" SENT, NULL, 5000, QUESTION_TIMEOUT_HTTP, 0 },
 	{ "serverAddress=http://loki" REST, NULL, "http://loki" SENT, NULL, 5000, QUESTION_TIMEOUT_HTTP, 0 },
 	{ "serverAddress=http://l/loki/api/v1/query" REST, NULL, "http://l" SENT, NULL, 5000, QUESTION_TIMEOUT_HTTP,
 		0 },
-	/* as KEDA does: the whole path, or none of it */
+	/* as in KEDA: the whole path, or none of it */
 	{ "serverAddress=http://l/tenants/loki" REST, NULL, "http://l/tenants/loki" SENT, NULL, 5000,
 		QUESTION_TIMEOUT_HTTP, 0 },
 	{ "serverAddress=http://l/lo" REST, NULL, "http://l/lo" SENT, NULL, 5000, QUESTION_TIMEOUT_HTTP, 0 },

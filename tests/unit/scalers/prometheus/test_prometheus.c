@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parameters of the prometheus trigger: accepted, defaulted, rejected with the message
- * (doc/keda.md 8.6, 6.1, 6.4). What a server answers is tried live; how answers are read is in
- * test_promreply.c.
+ * Parameters of the prometheus trigger (doc/keda.md 8.6, 6.1, 6.4): accepted, defaulted, rejected
+ * with their message. test_promreply.c covers the parsing of answers, the live tests the requests.
  */
 #include "../../fakes/fakekey.h"
 
@@ -337,7 +336,7 @@ static void google(void **state)
 			fail_msg("%zu: %s", i, err.msg);
 		scaler_done(&a);
 	}
-	/* as whom is part of the question */
+	/* the login is part of the question */
 	assert_int_equal(build_google(GOOGLE, key, NULL, NULL, &a, &err), 0);
 	assert_int_equal(build_google(GOOGLE, NULL, NULL, &own, &b, &err), 0);
 	assert_string_not_equal(a.question->key, b.question->key);

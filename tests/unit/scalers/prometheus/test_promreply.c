@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What may come back from an instant query, as Prometheus 2.42 writes it, and as others and
- * strangers do.
- */
+/* Answers to instant queries, as Prometheus 2.42 and others send them, and malformed ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +28,7 @@ static const struct row {
 	{ OK "\"vector\",\"result\":[{\"metric\":{},\"value\":[1,2.5]}]}}", PROMREPLY_VALUE, 2.5, "", 0 },
 	{ OK "\"scalar\",\"result\":[1435781451.781,\"7\"]}}", PROMREPLY_VALUE, 7, "", 0 },
 	{ "{\"data\":{\"result\":[1435781451,\"8\"]}}", PROMREPLY_VALUE, 8, "", 0 },
-	/* what PromQL, or Loki's engine, says of the query */
+	/* annotations of the query by PromQL or Loki's engine */
 	{ OK NINE "}," WARNINGS("\"PromQL warning: bucket label\",\"PromQL info: might not be a counter\"") "}",
 		PROMREPLY_VALUE, 9, "", 0 },
 	{ OK NINE "},\"infos\":[\"PromQL info: x\"],\"isPartial\":false,\"warnings\":null}", PROMREPLY_VALUE, 9, "",
@@ -41,15 +38,15 @@ static const struct row {
 		PROMREPLY_VALUE, 9, "", 0 },
 	{ OK NONE "}," WARNINGS("\"PromQL info: might not be a counter\"") "}", PROMREPLY_EMPTY, 0,
 		"the result is empty", 0 },
-	/* of a part of the data, whatever the result is */
+	/* incomplete data is an error, whatever the result */
 	{ OK NINE "}," WARNINGS("\"PromQL info: x\",\"store\\nis away\"") "}", PROMREPLY_FAILED, 0,
-		"the answer may be of a part of the data: store is away", 0 },
+		"the answer may cover only part of the data: store is away", 0 },
 	{ OK NONE "}," WARNINGS("\"PromQL warning: x\",\"PromQL info: x\",\"a store is away\"") "}", PROMREPLY_FAILED,
-		0, "of a part of the data: a store is away", 0 },
+		0, "only part of the data: a store is away", 0 },
 	{ OK "\"vector\",\"result\":null}," WARNINGS("\"PromQL\"") "}", PROMREPLY_FAILED, 0,
-		"of a part of the data: PromQL", 0 },
+		"only part of the data: PromQL", 0 },
 	{ OK "\"vector\",\"result\":[{\"value\":[1,\"NaN\"]}]}," WARNINGS("\"half\"") "}", PROMREPLY_FAILED, 0,
-		"of a part of the data: half", 0 },
+		"only part of the data: half", 0 },
 	{ OK "\"scalar\",\"result\":[1,\"7\"]},\"isPartial\":true}", PROMREPLY_FAILED, 0, "isPartial is true", 0 },
 	{ OK NINE "},\"isPartial\":true}", PROMREPLY_FAILED, 0, "isPartial is true", 0 },
 	{ OK NONE "},\"isPartial\":true}", PROMREPLY_FAILED, 0, "isPartial is true", 0 },
@@ -86,7 +83,7 @@ static const struct row {
 		"bad_data: 1:5: parse error", 400 },
 	{ "{\"status\":\"error\",\"errorType\":\"execution\",\"error\":\"no\"}", PROMREPLY_FAILED, 0, "execution: no",
 		0 },
-	{ "{\"status\":\"error\"}", PROMREPLY_FAILED, 0, "says error, and not which", 0 },
+	{ "{\"status\":\"error\"}", PROMREPLY_FAILED, 0, "reports an error without a message", 0 },
 	{ "<html>Bad Gateway", PROMREPLY_FAILED, 0, "HTTP status 502", 502 },
 	{ OK "\"scalar\",\"result\":[1,\"7\"]}}", PROMREPLY_FAILED, 0, "HTTP status 503", 503 },
 	{ "", PROMREPLY_FAILED, 0, "HTTP status 302", 302 },
@@ -103,7 +100,7 @@ static void check(const struct row *row)
 		fail_msg("%s: reply %d value %g: %s", row->body, reply, value, err.msg);
 }
 
-static void table(void **state)
+static void answers(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -120,7 +117,7 @@ static void too_large(void **state)
 		buf_puts(&body, ",{}");
 	buf_puts(&body, "]}}");
 	check(&(struct row){ body.data, PROMREPLY_FAILED, 0,
-		"the query must return one element, and the answer is too large: it has more than 100000 values", 0 });
+		"the answer is too large: the query must return one element: it has more than 100000 values", 0 });
 	check(&(struct row){ body.data, PROMREPLY_FAILED, 0, "HTTP status 503", 503 });
 	buf_done(&body);
 }
@@ -143,8 +140,8 @@ static void kinds(void **state)
 	}
 }
 
-/* What is repeated of a stranger's words is short, on one line, and whole characters. */
-static void words(void **state)
+/* Quoted texts of a server are short, on one line, and not cut within a character. */
+static void quoted_texts(void **state)
 {
 	char body[4096];
 	double value;
@@ -163,8 +160,8 @@ static void words(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(table), cmocka_unit_test(too_large),
-		cmocka_unit_test(kinds), cmocka_unit_test(words) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(answers), cmocka_unit_test(too_large),
+		cmocka_unit_test(kinds), cmocka_unit_test(quoted_texts) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

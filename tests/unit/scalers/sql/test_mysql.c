@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parameters of the mysql trigger: accepted, defaulted, rejected with the message (KEDA's
- * mysql_scaler.go). What the server answers is tried in net/test_mysqlpool.c and live.
+ * Parameters of the mysql trigger (KEDA's mysql_scaler.go): accepted, defaulted, rejected with
+ * their message. test_mysqlpool.c and the live tests cover the server's answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,7 +61,7 @@ static const struct good goods[] = {
 	{ Q AT, "host=other|port=1|username=v|dbName=no", NULL, "s1-mysql-shop", "mysql db:3306", 5000, 0 },
 	{ Q "host=db|username=u|dbName=shop", NULL, NULL, "s1-mysql-shop", "mysql db:3306", 5000, 0 },
 	{ Q "host=db|username=u", NULL, NULL, "s1-mysql-", "mysql db:3306", 5000, 0 },
-	/* KEDA reads no variable for it, so its name has none */
+	/* KEDA does not read it from the environment, so it is not in the name */
 	{ Q "host=db|username=u|dbNameFromEnv=D", NULL, "D=shop", "s1-mysql-", "mysql db:3306", 5000, 0 },
 	{ Q "host=db|username=u|dbNameFromEnv=D", "dbName=mine", "D=shop", "s1-mysql-mine", "mysql db:3306", 5000, 0 },
 	{ Q "host=::1|port=3307|usernameFromEnv=U", NULL, "U=u", "s1-mysql-", "mysql [::1]:3307", 5000, 0 },
@@ -76,7 +76,7 @@ static const struct good goods[] = {
 		"mysql my.mysql.dev:3306", 5000, 0 },
 	{ Q "connectionStringFromEnv=C|" AT, "connectionString=u:p:w@/@tcp(auth)/a", "C=u@tcp(env)/e", "s1-mysql-a",
 		"mysql auth:3306", 5000, 0 },
-	/* As KEDA makes it: all that follows the last slash. */
+	/* As in KEDA: the part after the last slash. */
 	{ Q, "connectionString=u:p@tcp([::1]:7)/db?timeout=5s&tls=skip-verify", NULL,
 		"s1-mysql-db?timeout=5s&tls=skip-verify", "mysql [::1]:7", 5000, 0 },
 	{ Q, "connectionString=u:p@unix(/run/m.sock)/db", NULL, "s1-mysql-db", "mysql /run/m.sock", 5000, 0 },
@@ -138,7 +138,7 @@ static const struct {
 	{ Q "host=db|username=u|port=mysql", NULL, NULL, NULL, "\"host\" and \"port\": the port must be a number" },
 	{ Q "host=mysql://db|username=u", NULL, NULL, NULL, "\"host\" must be a name or an address" },
 	{ Q "host=a,b|username=u", NULL, NULL, NULL, "\"host\" must be a name or an address" },
-	{ Q "host=a b|username=u", NULL, NULL, NULL, "the host is no name" },
+	{ Q "host=a b|username=u", NULL, NULL, NULL, "the host must be the name" },
 	{ Q AT "passwordFromEnv=NOPE", NULL, NULL, NULL, "the target's container has no environment variable NOPE" },
 	{ Q AT, NULL, NULL, "Utilization", "'Utilization' metric type is unsupported" },
 	{ Q AT "tls=yes", NULL, NULL, NULL,
@@ -148,8 +148,8 @@ static const struct {
 	{ Q AT "tls=skip-verify", "ca=x", NULL, NULL, "with tls=skip-verify nothing is verified" },
 	{ Q AT, "ca=nonsense", NULL, NULL, "TLS: CA: no PEM certificate in it" },
 	{ Q "tls=true", "connectionString=u:secret@tcp(h)/d?tls=true", NULL, NULL,
-		"the connection string says tls already" },
-	{ Q "host=/s|username=u|tls=true", NULL, NULL, NULL, "no name to verify behind a Unix socket" },
+		"the connection string sets tls already" },
+	{ Q "host=/s|username=u|tls=true", NULL, NULL, NULL, "a Unix socket has no name to verify" },
 	{ Q, "connectionString=secret", NULL, NULL, "there is no slash between the address and the database" },
 	{ Q, "connectionString=u:secret/secret@tcp(h:1)", NULL, NULL,
 		"there is no slash between the address and the database" },
@@ -178,7 +178,7 @@ static const struct {
 	{ Q, "connectionString=u:secret@tcp(h)/d?allowFallbackToPlaintext=true&tls=true", NULL, NULL,
 		"\"allowFallbackToPlaintext\" must be false with tls=true" },
 	{ Q, "connectionString=u:secret@tcp(h)/d?allowCleartextPasswords=true", NULL, NULL, "only with TLS" },
-	{ Q, "connectionString=u:secret@tcp(h)/d?sec;ret=1", NULL, NULL, "a parameter has a name" },
+	{ Q, "connectionString=u:secret@tcp(h)/d?sec;ret=1", NULL, NULL, "a parameter's name is not valid" },
 	{ Q, "connectionString=u:secret@tcp(h)/d?x=%0", NULL, NULL, "a system variable is not percent-encoded" },
 };
 
@@ -216,7 +216,7 @@ static void unknown_keys(void **state)
 	scaler_done(&s);
 }
 
-/* Thresholds and names are not part of a question, everything that changes the answer is. */
+/* Thresholds and names are not part of a question; everything that changes the answer is. */
 static void questions(void **state)
 {
 	static const struct {
@@ -265,7 +265,7 @@ static void on_answer(void *arg, const struct answer *answer, const struct err *
 	*out = *err;
 }
 
-static void nobody_there(void **state)
+static void connection_refused(void **state)
 {
 	struct err err = { 0 }, told = { 0 };
 	struct scaler_sources sources = { .loop = loop_new(&err) };
@@ -274,7 +274,7 @@ static void nobody_there(void **state)
 
 	(void)state;
 	sources.mysql = mysqlpool_new(sources.loop);
-	/* One that is there and one that is not sound the same. */
+	/* An existing file and a missing one give the same error. */
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(build(i ? Q "host=/etc/passwd|username=u" : Q "host=/etc/there-is-none|username=u",
 					 NULL, NULL, NULL, &s, &err),
@@ -335,7 +335,7 @@ int main(void)
 		cmocka_unit_test(unknown_keys),
 		cmocka_unit_test(questions),
 		cmocka_unit_test(tls_may_be_required),
-		cmocka_unit_test(nobody_there),
+		cmocka_unit_test(connection_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

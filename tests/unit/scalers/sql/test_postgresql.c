@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parameters of the postgresql trigger: accepted, defaulted, rejected with the message
- * (doc/keda.md 8.3, 6.1). What the server answers is tried live.
+ * Parameters of the postgresql trigger (doc/keda.md 8.3, 6.1): accepted, defaulted, rejected with
+ * their message. The live tests cover the server's answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -185,7 +185,7 @@ static void as_kscaled(void **state)
 					 aws = { .provider = "aws", .may_be_kscaled = true };
 	static const struct {
 		const struct pod_identity *identity;
-		const char *metadata, *auth, *said; /* NULL: it is taken */
+		const char *metadata, *auth, *said; /* NULL: accepted */
 	} rows[] = {
 		{ &own, "host=" SERVER "|" AZURE, NULL, NULL },
 		{ &own, AZURE, "host=" SERVER, NULL },
@@ -193,7 +193,7 @@ static void as_kscaled(void **state)
 		/* neither is read, as in KEDA */
 		{ &own, "host=" SERVER "|" AZURE, "password=secret-value|connection=host=evil user=u", NULL },
 		{ &trusting, "host=db.shop|" AZURE, NULL, NULL },
-		/* with others' it is as without one, as in KEDA */
+		/* other providers count as none, as in KEDA */
 		{ &aws, PARTS ASKS, "password=secret-value", NULL },
 		{ &own, PARTS ASKS, "password=secret-value",
 			"parameter \"host\": podIdentity azure-workload: db is not one of Microsoft's hosts for this "
@@ -224,7 +224,7 @@ static void as_kscaled(void **state)
 		if (!rc)
 			scaler_done(&a);
 	}
-	/* whose token it is, is in the key */
+	/* the key includes the identity */
 	assert_int_equal(build_as(&own, "host=" SERVER "|" AZURE, NULL, &a, NULL), 0);
 	assert_int_equal(build_as(&other, "host=" SERVER "|" AZURE, NULL, &b, NULL), 0);
 	assert_string_equal(a.question->source, "postgresql " SERVER ":5432/shop");
@@ -236,10 +236,7 @@ static void as_kscaled(void **state)
 	scaler_done(&b);
 }
 
-/*
- * Thresholds are not part of a question, everything that changes the answer is, and who says when
- * to ask.
- */
+/* Thresholds are not part of a question; everything that changes the answer is, and the channel. */
 static void questions(void **state)
 {
 	static const struct {
@@ -282,7 +279,7 @@ static void unknown_keys(void **state)
 	scaler_done(&s);
 }
 
-/* Nobody is connected to: watch and ask start in the loop's next turn. */
+/* No connection is made: watch and ask start in the loop's next turn. */
 static void watched(void **state)
 {
 	struct err err = { 0 };

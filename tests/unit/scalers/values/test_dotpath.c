@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dot paths, and the numbers they lead to in YAML and XML. */
+/* Dot paths, and the numbers they find in YAML and XML. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,10 +21,10 @@ static void paths(void **state)
 	static const struct {
 		const char *text, *message;
 	} bad[] = {
-		{ "a..b", "position 3: there is no name between the dots" },
-		{ ".a", "position 1: there is no name" },
-		{ "a.", "position 3: there is no name" },
-		{ "a.b\\", "position 3: there is nothing behind the last backslash" },
+		{ "a..b", "position 3: a name is missing" },
+		{ ".a", "position 1: a name is missing" },
+		{ "a.", "position 3: a name is missing" },
+		{ "a.b\\", "position 3: the last backslash must be followed by a character" },
 	};
 	struct dotpath p;
 	struct err err = { 0 };
@@ -72,7 +72,7 @@ static void look(const struct looked *l, number_fn number)
 			l->message ? l->message : "");
 }
 
-static size_t piece; /* the answer comes in pieces of so many bytes */
+static size_t piece; /* the answer is delivered in pieces of this size */
 
 static int xml_number(const struct dotpath *path, const char *answer, size_t len, double *out, struct err *err)
 {
@@ -132,7 +132,7 @@ static void yaml(void **state)
 		{ "a", "# nothing", 0, "the text is empty" },
 		{ "a", "5", 0, "the text is a scalar, not a mapping" },
 		{ "a", "- 5", 0, "the text is a list, not a mapping" },
-		{ "a", "a: 1\na: 2\n", 0, "line 2: a key stands twice" },
+		{ "a", "a: 1\na: 2\n", 0, "line 2: a mapping has a key twice" },
 		{ "a", "a: [1", 0, "not YAML" },
 		{ "a", "a: *nobody", 0, "the alias refers to an anchor that is not there" },
 		{ "a", "a: &a [*a]", 0, "the alias refers to a value that it is part of" },
@@ -149,7 +149,7 @@ static void yaml(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		look(&cases[i], yamlpath_number);
 	look(&(struct looked){ "i", laughs, 0, "too many values" }, yamlpath_number);
-	/* Of the values that are borne: the mapping, the list, 5. */
+	/* The mapping, the list and 5 count towards the limit of values. */
 	buf_puts(&many, "i: 5\na: [0");
 	for (int i = 4; i < YAMLJSON_FOREIGN_VALUES_MAX; i++)
 		buf_puts(&many, ",1");
@@ -185,8 +185,7 @@ static void xml(void **state)
 		{ "a", "<a>1<!-- x -->2</a>", 12, NULL },
 		{ "a", "<a>&#53;</a>", 5, NULL },
 		{ "a.b", "<a><c><b>1</b></c><b>2</b></a>", 2, NULL },
-		{ "a.b", "<a><b>1</b><b>2</b></a>", 0,
-			"there are several elements b: an index must say which, such as b.0" },
+		{ "a.b", "<a><b>1</b><b>2</b></a>", 0, "there are several elements b: add an index, such as b.0" },
 		{ "a.b.c", "<a><b><c>1</c></b><b/></a>", 0, "there are several elements b" },
 		{ "a.b.2", "<a><b>1</b><b>2</b></a>", 0, "got Null: there is nothing" },
 		{ "b", "<a><b>1</b></a>", 0, "got Null: there is nothing" },
@@ -204,10 +203,10 @@ static void xml(void **state)
 		{ "a", "<a>&x;</a>", 0, "the answer is not XML: line 1 column 4: undefined entity" },
 	};
 	static const char *const bad_paths[][2] = {
-		{ "0.a", "begins with the name of the root element" },
-		{ "a.0.1", "not behind an index" },
-		{ "@a", "an attribute (@name) is the last part" },
-		{ "a.@b.c", "an attribute (@name) is the last part" },
+		{ "0.a", "must begin with the name of the root element" },
+		{ "a.0.1", "not another index" },
+		{ "@a", "an attribute (@name) must be the last part" },
+		{ "a.@b.c", "an attribute (@name) must be the last part" },
 		{ "a.@", "an attribute (@name)" },
 	};
 	struct buf deep = BUF_INIT(1 << 20);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Paths into JSON: the same as GJSON finds, where we mean to be the same; what is refused, and what
- * differs on purpose.
- */
+/* JSON paths: same results as GJSON where intended; refused paths, and intended differences. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +37,7 @@ static bool got(const char *message, const char *kind)
 	return at && strncmp(at + 4, kind, strlen(kind)) == 0;
 }
 
-static void as_gjson(void **state)
+static void same_as_gjson(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(gjson) / sizeof(gjson[0]); i++) {
@@ -62,7 +59,7 @@ static void as_gjson(void **state)
 	}
 }
 
-/* What a comparison with GJSON leaves out. wanted NAN: nothing is there. */
+/* Cases without a comparison with GJSON. wanted NAN: no value. */
 static const struct {
 	const char *path, *json;
 	double wanted;
@@ -87,7 +84,7 @@ static const struct {
 	{ "a.?c", "{\"a\":{\"\xc3\xa4\\u0063\":3}}", 3 },
 };
 
-static void where_we_differ(void **state)
+static void differences_from_gjson(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
@@ -111,27 +108,27 @@ static const struct {
 	{ "a|!5", "position 3: literals" },
 	{ "..#", "position 1: JSON lines (..) are not supported" },
 	{ "a.#(b==~true).c", "position 8: comparisons with ~true and the like are not supported" },
-	{ "a.#(b=='x').c", "position 8: a text stands in double quotes" },
-	{ "a.#(b==\"x).c", "position 3: the parenthesis behind # is not closed" },
-	{ "a.#(b==1", "position 3: the parenthesis behind # is not closed" },
+	{ "a.#(b=='x').c", "position 8: texts must be in double quotes" },
+	{ "a.#(b==\"x).c", "position 3: the parenthesis after # is not closed" },
+	{ "a.#(b==1", "position 3: the parenthesis after # is not closed" },
 	{ "a.#(b!x).c", "position 6: an operator must be" },
 	{ "a.#(b===1).c", "position 8: an operator must be" },
-	{ "a.#(b==\"x\"y).c", "position 8: there is something behind the text in quotes" },
-	{ "a.#(b==\"\\q\").c", "position 8: the text in quotes must be one of JSON" },
+	{ "a.#(b==\"x\"y).c", "position 8: there is something after the text in quotes" },
+	{ "a.#(b==\"\\q\").c", "position 8: the text in quotes must be a JSON string" },
 	{ "a.#(b==1)c", "position 10: a dot or | must follow here" },
 	{ "a.#(b==1)##", "position 11: a dot or | must follow here" },
 	{ "#[b==1].c", "position 1: conditions are written #(...)" },
 	{ "a.@tostr", "position 3: of the modifiers only" },
 	{ "a.@reverse:1", "position 11: arguments of modifiers" },
 	{ "a.#({b}==1)", "position 5: multipaths" },
-	{ "a\\", "position 1: there is nothing behind the last backslash" },
+	{ "a\\", "position 1: the last backslash must be followed by a character" },
 	{ "a.#(#(#(#(#(#(#(#(#(x)))))))))", "at most 8" },
 	{ "a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a."
 	  "a.a.a.a.a.a.a.a.a.a.a",
 		"at most 64" },
 };
 
-static void what_is_not_understood_is_said_at_once(void **state)
+static void invalid_paths(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
@@ -148,7 +145,7 @@ static const struct {
 } bad_answers[] = {
 	{ "a", "", "the text is not JSON: line 1 column 0: it ends too early" },
 	{ "a", "{\"a\":1", "it ends too early" },
-	{ "a", "{\"a\":1}\n{\"a\":2}", "the text is not JSON: line 2 column 1: there is more behind its end" },
+	{ "a", "{\"a\":1}\n{\"a\":2}", "the text is not JSON: line 2 column 1: there is more text after its end" },
 	{ "depth", "{\"rate\": NaN, \"depth\": 3}",
 		"the text is not JSON: line 1 column 12: it cannot be read: a bare NaN stands in it, which is no "
 		"JSON" },
@@ -169,7 +166,7 @@ static const struct {
 	{ "a", "{\"a\":{}}", "got JSON: an object" },
 };
 
-static void what_is_no_number_is_an_error(void **state)
+static void values_that_are_not_numbers(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad_answers) / sizeof(bad_answers[0]); i++) {
@@ -191,7 +188,7 @@ static void costs_are_bounded(void **state)
 	double value;
 
 	(void)state;
-	/* Of the values and names that are borne: {, a, :, [, 0. */
+	/* {, a, :, [ and 0 count towards the limit of values and names. */
 	buf_puts(&json, "{\"a\":[0");
 	for (int i = 4; i < JSON_FOREIGN_VALUES_MAX; i++)
 		buf_puts(&json, ",1");
@@ -209,7 +206,7 @@ static void costs_are_bounded(void **state)
 	assert_int_equal(number("a.#", json.data, &value, &err), -1);
 	assert_string_equal(err.msg, "the text is too large: it has more than 100000 values and names");
 	buf_reset(&json);
-	/* A pattern is put to each place of a long text. */
+	/* A pattern is matched at each position of a long text. */
 	buf_puts(&json, "{\"");
 	for (int i = 0; i < 1000000; i++)
 		buf_putc(&json, 'a');
@@ -217,7 +214,7 @@ static void costs_are_bounded(void **state)
 	assert_int_equal(number("*aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", json.data, &value, &err), -1);
 	assert_string_equal(err.msg, too_many_steps);
 	buf_reset(&json);
-	/* The fields of an object are put into another one. */
+	/* The fields of an object are copied into another one. */
 	buf_puts(&json, "{\"x\":1");
 	for (int i = 0; i < 10000; i++)
 		buf_printf(&json, ",\"%d\":1", i);
@@ -236,10 +233,10 @@ static void costs_are_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_gjson),
-		cmocka_unit_test(where_we_differ),
-		cmocka_unit_test(what_is_not_understood_is_said_at_once),
-		cmocka_unit_test(what_is_no_number_is_an_error),
+		cmocka_unit_test(same_as_gjson),
+		cmocka_unit_test(differences_from_gjson),
+		cmocka_unit_test(invalid_paths),
+		cmocka_unit_test(values_that_are_not_numbers),
 		cmocka_unit_test(costs_are_bounded),
 	};
 

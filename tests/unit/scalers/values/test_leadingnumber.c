@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The number that a text begins with: as Go scans it, but for what no one means. */
+/* The number that a text begins with, as scanned by Go, with intended differences. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,7 @@ static const struct {
 	{ "1e3", 1000, 1 },
 	{ "1E+3abc", 1000, 1 },
 	{ "25e-1", 2.5, 25 },
-	{ "5Ki", 5, 5 }, /* no quantity here */
+	{ "5Ki", 5, 5 }, /* not a quantity here */
 	{ "500m", 500, 500 },
 	{ "1.5.7", 1.5, 1 },
 	{ "12,5", 12, 12 },
@@ -93,7 +93,7 @@ static void scanned(void **state)
 	}
 }
 
-/* Nothing behind the length is read, and a NUL ends a number. */
+/* Bytes after the length are not read, and a NUL ends a number. */
 static void lengths(void **state)
 {
 	char *digits = mem_alloc(200);

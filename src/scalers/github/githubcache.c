@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/github/githubmemory.h"
+#include "scalers/github/githubcache.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,27 +7,27 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-/* Beyond it pages are asked for as if no ETag had come. */
+/* Further pages are not cached. */
 #define ENTRIES_MAX 4000
 #define ETAG_MAX    256
 
-struct kept {
+struct cached_page {
 	char *path, *etag; /* owned */
 	struct githubpage page;
-	bool asked; /* in this scan */
+	bool asked; /* used in this scan */
 	UT_hash_handle hh;
 };
 
-struct githubmemory {
-	struct kept *pages;
+struct githubcache {
+	struct cached_page *pages;
 };
 
-struct githubmemory *githubmemory_new(void)
+struct githubcache *githubcache_new(void)
 {
-	return mem_zalloc(sizeof(struct githubmemory));
+	return mem_zalloc(sizeof(struct githubcache));
 }
 
-static void drop(struct githubmemory *m, struct kept *one)
+static void drop(struct githubcache *m, struct cached_page *one)
 {
 	HASH_DEL(m->pages, one);
 	free(one->path);
@@ -36,9 +36,9 @@ static void drop(struct githubmemory *m, struct kept *one)
 	free(one);
 }
 
-void githubmemory_free(struct githubmemory *m)
+void githubcache_free(struct githubcache *m)
 {
-	struct kept *one, *next;
+	struct cached_page *one, *next;
 
 	if (!m)
 		return;
@@ -48,25 +48,25 @@ void githubmemory_free(struct githubmemory *m)
 	free(m);
 }
 
-static struct kept *find(const struct githubmemory *m, const char *path)
+static struct cached_page *find(const struct githubcache *m, const char *path)
 {
-	struct kept *one = NULL;
+	struct cached_page *one = NULL;
 
 	if (m)
 		HASH_FIND_STR(m->pages, path, one);
 	return one;
 }
 
-const char *githubmemory_etag(const struct githubmemory *m, const char *path)
+const char *githubcache_etag(const struct githubcache *m, const char *path)
 {
-	const struct kept *one = find(m, path);
+	const struct cached_page *one = find(m, path);
 
 	return one ? one->etag : NULL;
 }
 
-const struct githubpage *githubmemory_page(struct githubmemory *m, const char *path)
+const struct githubpage *githubcache_page(struct githubcache *m, const char *path)
 {
-	struct kept *one = find(m, path);
+	struct cached_page *one = find(m, path);
 
 	if (!one)
 		return NULL;
@@ -74,9 +74,9 @@ const struct githubpage *githubmemory_page(struct githubmemory *m, const char *p
 	return &one->page;
 }
 
-void githubmemory_keep(struct githubmemory *m, const char *path, const char *etag, struct githubpage *page)
+void githubcache_put(struct githubcache *m, const char *path, const char *etag, struct githubpage *page)
 {
-	struct kept *one = find(m, path);
+	struct cached_page *one = find(m, path);
 
 	if (one)
 		drop(m, one);
@@ -92,9 +92,9 @@ void githubmemory_keep(struct githubmemory *m, const char *path, const char *eta
 	githubpage_done(page);
 }
 
-void githubmemory_sweep(struct githubmemory *m)
+void githubcache_sweep(struct githubcache *m)
 {
-	struct kept *one, *next;
+	struct cached_page *one, *next;
 
 	if (!m)
 		return;

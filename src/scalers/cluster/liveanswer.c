@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/cluster/keptanswer.h"
+#include "scalers/cluster/liveanswer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,31 +8,31 @@
 
 #include "base/mem.h"
 
-#define IDLE_MS  300000 /* an unused answer is kept for this time */
-#define STALE_MS 30000  /* how long it holds while the watch fails */
+#define IDLE_MS  300000 /* an unused answer is kept for this long */
+#define STALE_MS 30000  /* an answer is valid for this long while the watch fails */
 
-struct keptanswer_wait {
-	struct keptanswer_wait *prev, *next;
-	struct keptanswer *of;
+struct liveanswer_wait {
+	struct liveanswer_wait *prev, *next;
+	struct liveanswer *of;
 	bool due;
-	keptanswer_fn fn;
+	liveanswer_fn fn;
 	void *arg;
 	struct loop_timer deadline;
 };
 
-struct keptanswer_watch {
-	struct keptanswer_watch *prev, *next;
-	struct keptanswer *of;
+struct liveanswer_watch {
+	struct liveanswer_watch *prev, *next;
+	struct liveanswer *of;
 	question_look_fn look;
 	void *arg;
 	bool due;
 };
 
-/* ---- What can be answered ---- */
+/* ---- State ---- */
 
 enum standing { STANDING_WAIT, STANDING_KNOWN, STANDING_FAILED };
 
-static enum standing standing_of(const struct keptanswer *k)
+static enum standing standing_of(const struct liveanswer *k)
 {
 	const struct err *trouble = k->informer->trouble;
 
@@ -44,8 +44,8 @@ static enum standing standing_of(const struct keptanswer *k)
 	return k->troubled_ms && loop_now_ms(k->loop) - k->troubled_ms > STALE_MS ? STANDING_FAILED : STANDING_KNOWN;
 }
 
-/* The watch's, unless it is just tried again. */
-static struct err failure_of(const struct keptanswer *k)
+/* The watch's error, or, while it is being retried, that the answer is late. */
+static struct err failure_of(const struct liveanswer *k)
 {
 	struct err err = { 0 };
 
@@ -55,13 +55,13 @@ static struct err failure_of(const struct keptanswer *k)
 	return err;
 }
 
-static void idle_if_unused(struct keptanswer *k)
+static void idle_if_unused(struct liveanswer *k)
 {
 	if (!k->waits && !k->watchers)
 		loop_timer_set(&k->idle, IDLE_MS);
 }
 
-static void wait_free(struct keptanswer_wait *w)
+static void wait_free(struct liveanswer_wait *w)
 {
 	DL_DELETE(w->of->waits, w);
 	loop_timer_done(&w->deadline);
@@ -70,10 +70,10 @@ static void wait_free(struct keptanswer_wait *w)
 }
 
 /* Frees the wait before the callback, so that it is called once. */
-static void wait_finish(struct keptanswer_wait *w, const struct err *err)
+static void wait_finish(struct liveanswer_wait *w, const struct err *err)
 {
 	double value = w->of->value;
-	keptanswer_fn fn = w->fn;
+	liveanswer_fn fn = w->fn;
 	void *arg = w->arg;
 
 	wait_free(w);
@@ -84,11 +84,11 @@ static void wait_finish(struct keptanswer_wait *w, const struct err *err)
  * Callbacks may cancel other waits and add new ones, which belong to a later answer, so the search
  * restarts at the front each time.
  */
-static void answer(struct keptanswer *k)
+static void answer(struct liveanswer *k)
 {
 	enum standing standing = standing_of(k);
 	struct err err = { 0 };
-	struct keptanswer_wait *w;
+	struct liveanswer_wait *w;
 
 	if (standing == STANDING_WAIT)
 		return;
@@ -107,9 +107,9 @@ static void answer(struct keptanswer *k)
 	} while (w);
 }
 
-static void tell_watchers(struct keptanswer *k)
+static void tell_watchers(struct liveanswer *k)
 {
-	struct keptanswer_watch *w;
+	struct liveanswer_watch *w;
 
 	DL_FOREACH (k->watchers, w)
 		w->due = k->tell;
@@ -128,28 +128,28 @@ static void tell_watchers(struct keptanswer *k)
 
 static void on_settle(void *arg)
 {
-	struct keptanswer *k = arg;
+	struct liveanswer *k = arg;
 
 	if (k->known)
 		tell_watchers(k);
 	answer(k);
 }
 
-static void settle(struct keptanswer *k)
+static void settle(struct liveanswer *k)
 {
 	loop_task_queue(k->loop, &k->settle);
 }
 
-/* ---- What the watch says ---- */
+/* ---- Updates from the watch ---- */
 
-static bool is_same(const struct keptanswer *k, double value, const struct err *wrong)
+static bool is_same(const struct liveanswer *k, double value, const struct err *wrong)
 {
 	if (!k->known || !k->wrong != !wrong)
 		return false;
 	return wrong ? strcmp(k->wrong->msg, wrong->msg) == 0 : k->value == value;
 }
 
-void keptanswer_set(struct keptanswer *k, double value, const struct err *wrong)
+void liveanswer_set(struct liveanswer *k, double value, const struct err *wrong)
 {
 	k->tell = k->tell || !is_same(k, value, wrong);
 	k->known = true;
@@ -160,7 +160,7 @@ void keptanswer_set(struct keptanswer *k, double value, const struct err *wrong)
 	settle(k);
 }
 
-void keptanswer_trouble(struct keptanswer *k, const struct err *err)
+void liveanswer_trouble(struct liveanswer *k, const struct err *err)
 {
 	if (!err)
 		k->troubled_ms = 0;
@@ -174,15 +174,15 @@ void keptanswer_trouble(struct keptanswer *k, const struct err *err)
 
 static void on_deadline(void *arg)
 {
-	struct keptanswer_wait *w = arg;
+	struct liveanswer_wait *w = arg;
 	struct err err = failure_of(w->of);
 
 	wait_finish(w, &err);
 }
 
-struct keptanswer_wait *keptanswer_ask(struct keptanswer *k, int64_t deadline_ms, keptanswer_fn fn, void *arg)
+struct liveanswer_wait *liveanswer_ask(struct liveanswer *k, int64_t deadline_ms, liveanswer_fn fn, void *arg)
 {
-	struct keptanswer_wait *w = mem_zalloc(sizeof(*w));
+	struct liveanswer_wait *w = mem_zalloc(sizeof(*w));
 	int64_t left_ms = deadline_ms - loop_now_ms(k->loop);
 
 	w->of = k;
@@ -198,16 +198,16 @@ struct keptanswer_wait *keptanswer_ask(struct keptanswer *k, int64_t deadline_ms
 	return w;
 }
 
-void keptanswer_cancel(struct keptanswer_wait *w)
+void liveanswer_cancel(struct liveanswer_wait *w)
 {
 	wait_free(w);
 }
 
 /* ---- Watching ---- */
 
-struct keptanswer_watch *keptanswer_watch(struct keptanswer *k, question_look_fn look, void *arg)
+struct liveanswer_watch *liveanswer_watch(struct liveanswer *k, question_look_fn look, void *arg)
 {
-	struct keptanswer_watch *w = mem_zalloc(sizeof(*w));
+	struct liveanswer_watch *w = mem_zalloc(sizeof(*w));
 
 	w->of = k;
 	w->look = look;
@@ -217,18 +217,18 @@ struct keptanswer_watch *keptanswer_watch(struct keptanswer *k, question_look_fn
 	return w;
 }
 
-void keptanswer_unwatch(void *watch)
+void liveanswer_unwatch(void *watch)
 {
-	struct keptanswer_watch *w = watch;
+	struct liveanswer_watch *w = watch;
 
 	DL_DELETE(w->of->watchers, w);
 	idle_if_unused(w->of);
 	free(w);
 }
 
-struct watch_report keptanswer_watch_report(const void *watch)
+struct watch_report liveanswer_watch_report(const void *watch)
 {
-	const struct keptanswer *k = ((const struct keptanswer_watch *)watch)->of;
+	const struct liveanswer *k = ((const struct liveanswer_watch *)watch)->of;
 	const char *why = informer_trouble(k->informer);
 
 	if (why)
@@ -236,24 +236,24 @@ struct watch_report keptanswer_watch_report(const void *watch)
 	return (struct watch_report){ .state = k->known ? WATCH_ON : WATCH_STARTING, .why = "" };
 }
 
-/* ---- In and out ---- */
+/* ---- Creation ---- */
 
 static void on_idle(void *arg)
 {
-	struct keptanswer *k = arg;
+	struct liveanswer *k = arg;
 
 	k->on_idle(k->arg);
 }
 
-bool keptanswer_is_used(const struct keptanswer *k)
+bool liveanswer_is_used(const struct liveanswer *k)
 {
 	return k->waits || k->watchers || loop_timer_pending(&k->idle);
 }
 
-void keptanswer_init(struct keptanswer *k, struct loop *loop, const struct informer *informer, const char *late,
+void liveanswer_init(struct liveanswer *k, struct loop *loop, const struct informer *informer, const char *late,
 	loop_fn idle_fn, void *arg)
 {
-	*k = (struct keptanswer){
+	*k = (struct liveanswer){
 		.loop = loop,
 		.informer = informer,
 		.late = late,
@@ -265,7 +265,7 @@ void keptanswer_init(struct keptanswer *k, struct loop *loop, const struct infor
 	idle_if_unused(k);
 }
 
-void keptanswer_done(struct keptanswer *k)
+void liveanswer_done(struct liveanswer *k)
 {
 	loop_task_cancel(k->loop, &k->settle);
 	loop_timer_done(&k->idle);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/values/promregex.h"
+#include "scalers/values/re2.h"
 
 #include <ctype.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@
 	(PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_DOTALL | PCRE2_DOLLAR_ENDONLY | PCRE2_UTF | PCRE2_NEVER_UCP |      \
 		PCRE2_NO_AUTO_CAPTURE | PCRE2_NEVER_BACKSLASH_C)
 
-struct promregex {
+struct re2 {
 	pcre2_code *code;
 	pcre2_match_data *data;
 	pcre2_match_context *limits;
@@ -65,12 +65,13 @@ static int read_escape(struct regex_reader *in, bool in_brackets, bool *class)
 
 	*class = letter && strchr("dDwWsS", letter);
 	if (!letter)
-		return wrong(in->err, "there is nothing behind the last backslash");
+		return wrong(in->err, "the last backslash must be followed by a character");
 	if (isdigit((unsigned char)letter) || letter == 'g' || letter == 'k')
 		return wrong(in->err, "back references are not supported");
 	if (isalnum((unsigned char)letter) && !strchr("dDwWsSnrtfv", letter))
 		return wrong(in->err,
-			"a backslash may stand before d w s D W S n r t f v and what is no letter or digit");
+			"a backslash may precede only d w s D W S n r t f v and characters other than letters and "
+			"digits");
 	in->at++;
 	for (size_t i = 0; i < MEM_COUNT(escapes); i++) {
 		if (escapes[i].letter == letter) {
@@ -175,7 +176,7 @@ static int read_repetition(struct regex_reader *in, int length)
 	if (*in->at == '?')
 		buf_putc(&in->out, *in->at++);
 	length = repetition_length(in);
-	return length > 0 ? wrong(in->err, "two repetitions stand one behind the other") : length;
+	return length > 0 ? wrong(in->err, "a repetition follows another one") : length;
 }
 
 static int read_one(struct regex_reader *in)
@@ -212,10 +213,10 @@ static int refused(int code, struct err *err)
 		const char *text;
 	} known[] = {
 		{ PCRE2_ERROR_MISSING_CLOSING_PARENTHESIS, "a ( is not closed" },
-		{ PCRE2_ERROR_UNMATCHED_CLOSING_PARENTHESIS, "a ) stands there for nothing" },
-		{ PCRE2_ERROR_PARENTHESES_NEST_TOO_DEEP, "too many parentheses inside of each other" },
+		{ PCRE2_ERROR_UNMATCHED_CLOSING_PARENTHESIS, "a ) has no (" },
+		{ PCRE2_ERROR_PARENTHESES_NEST_TOO_DEEP, "parentheses are nested too deeply" },
 		{ PCRE2_ERROR_PATTERN_TOO_LARGE, "it is too large" },
-		{ PCRE2_ERROR_CLASS_RANGE_ORDER, "a range in [] ends before it begins" },
+		{ PCRE2_ERROR_CLASS_RANGE_ORDER, "a range in [] is in the wrong order" },
 	};
 	char text[128];
 
@@ -238,7 +239,7 @@ static void free_memory(void *ptr, void *arg)
 	free(ptr);
 }
 
-static int compile(struct promregex *r, const struct buf *pattern, struct err *err)
+static int compile(struct re2 *r, const struct buf *pattern, struct err *err)
 {
 	pcre2_general_context *memory = pcre2_general_context_create(get_memory, free_memory, NULL);
 	pcre2_compile_context *context = pcre2_compile_context_create(memory);
@@ -256,25 +257,25 @@ static int compile(struct promregex *r, const struct buf *pattern, struct err *e
 		return refused(code, err);
 	pcre2_pattern_info(r->code, PCRE2_INFO_SIZE, &r->size);
 	r->price = 1 + (r->size > CODE_FREE ? (r->size - CODE_FREE) / CODE_PER_STEP : 0);
-	return r->size > PROMREGEX_SIZE_MAX ? refused(PCRE2_ERROR_PATTERN_TOO_LARGE, err) : 0;
+	return r->size > RE2_SIZE_MAX ? refused(PCRE2_ERROR_PATTERN_TOO_LARGE, err) : 0;
 }
 
-struct promregex *promregex_compile(const char *text, struct err *err)
+struct re2 *re2_compile(const char *text, struct err *err)
 {
 	struct regex_reader in = { .at = text, .out = BUF_INIT(TRANSLATION_MAX), .err = err };
-	struct promregex *r = mem_zalloc(sizeof(*r));
-	int rc = strlen(text) > PROMREGEX_LENGTH_MAX ? wrong(err, "longer than 512 characters") : translate(&in);
+	struct re2 *r = mem_zalloc(sizeof(*r));
+	int rc = strlen(text) > RE2_LENGTH_MAX ? wrong(err, "longer than 512 characters") : translate(&in);
 
 	if (rc == 0)
 		rc = compile(r, &in.out, err);
 	buf_done(&in.out);
 	if (rc == 0)
 		return r;
-	promregex_free(r);
+	re2_free(r);
 	return NULL;
 }
 
-void promregex_free(struct promregex *r)
+void re2_free(struct re2 *r)
 {
 	if (!r)
 		return;
@@ -290,7 +291,7 @@ void promregex_free(struct promregex *r)
  * PCRE2 does not report the steps of a match, only that it exceeded a limit. So each attempt gets
  * four times the limit of the one before, and all attempts are charged.
  */
-bool promregex_fits(const struct promregex *r, const char *text, size_t *budget)
+bool re2_matches(const struct re2 *r, const char *text, size_t *budget)
 {
 	size_t len = strlen(text), price = r->price + len / TEXT_PER_STEP;
 

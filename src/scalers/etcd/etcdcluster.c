@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/etcd/etcdplace.h"
+#include "scalers/etcd/etcdcluster.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +14,13 @@
 #define KEY_MAX      ((size_t)32 << 10)
 #define HIDDEN_LEAST 4 /* shorter passwords occur in any text by chance */
 
-struct etcdplace *etcdplace_ref(struct etcdplace *p)
+struct etcdcluster *etcdcluster_ref(struct etcdcluster *p)
 {
 	p->refs++;
 	return p;
 }
 
-void etcdplace_unref(struct etcdplace *p)
+void etcdcluster_unref(struct etcdcluster *p)
 {
 	if (!p || --p->refs > 0)
 		return;
@@ -35,7 +35,7 @@ void etcdplace_unref(struct etcdplace *p)
 
 /* ---- Members ---- */
 
-/* What stands before the host says whether there is TLS; a path behind it is none of etcd's. */
+/* The scheme decides on TLS; a path is refused, as etcd has none. */
 static int read_member(const char *text, bool tls_enabled, char **address, bool *tls, struct err *err)
 {
 	bool http = text_begins(text, "http://"), https = text_begins(text, "https://");
@@ -45,7 +45,7 @@ static int read_member(const char *text, bool tls_enabled, char **address, bool 
 
 	*tls = https || (tls_enabled && !http);
 	if (http && tls_enabled)
-		return err_set(err, ERR_INVALID, "is without TLS (http://), although tls is enabled");
+		return err_set(err, ERR_INVALID, "must not be http:// when tls is enabled");
 	if ((http || https) && len > 0 && rest[len - 1] == '/')
 		len--;
 	*address = mem_dupn(rest, len);
@@ -55,13 +55,13 @@ static int read_member(const char *text, bool tls_enabled, char **address, bool 
 	return err_set(err, ERR_INVALID, "must be host:port, such as etcd.default.svc:2379, or a URL of it");
 }
 
-static int add_member(struct etcdplace *p, const struct etcdplace_config *c, const char *text, struct err *err)
+static int add_member(struct etcdcluster *p, const struct etcdcluster_config *c, const char *text, struct err *err)
 {
 	MEM_AUTO char *address = NULL;
 	struct grpcendpoint_config endpoint = { .namespace_ = c->namespace_ };
 
-	if (p->count == ETCDPLACE_MEMBERS_MAX)
-		return err_set(err, ERR_INVALID, "more than %d endpoints", ETCDPLACE_MEMBERS_MAX);
+	if (p->count == ETCDCLUSTER_MEMBERS_MAX)
+		return err_set(err, ERR_INVALID, "more than %d endpoints", ETCDCLUSTER_MEMBERS_MAX);
 	if (read_member(text, c->tls != NULL, &address, &endpoint.tls, err) ||
 		tlsrules_demand(endpoint.tls, "set tls to \"enable\" in the TriggerAuthentication", err))
 		return -1;
@@ -76,7 +76,7 @@ static int add_member(struct etcdplace *p, const struct etcdplace_config *c, con
 	return p->members[p->count] ? (p->count++, 0) : -1;
 }
 
-static int add_members(struct etcdplace *p, const struct etcdplace_config *c, struct err *err)
+static int add_members(struct etcdcluster *p, const struct etcdcluster_config *c, struct err *err)
 {
 	for (size_t i = 0; i < c->count; i++)
 		if (*c->members[i] && add_member(p, c, c->members[i], err))
@@ -84,7 +84,7 @@ static int add_members(struct etcdplace *p, const struct etcdplace_config *c, st
 	return p->count > 0 ? 0 : err_set(err, ERR_INVALID, "parameter \"endpoints\" has no endpoint");
 }
 
-static char *make_key(const struct etcdplace *p)
+static char *make_key(const struct etcdcluster *p)
 {
 	const char *const who[] = { p->username, p->password };
 	char print[FINGERPRINT_TEXT];
@@ -96,15 +96,15 @@ static char *make_key(const struct etcdplace *p)
 	return buf_take(&key);
 }
 
-struct etcdplace *etcdplace_new(const struct etcdplace_config *config, struct err *err)
+struct etcdcluster *etcdcluster_new(const struct etcdcluster_config *config, struct err *err)
 {
-	struct etcdplace *p = mem_zalloc(sizeof(*p));
+	struct etcdcluster *p = mem_zalloc(sizeof(*p));
 
 	p->refs = 1;
 	p->username = mem_dup(config->username);
 	p->password = mem_dup(config->password);
 	if ((config->tls && tls_client_check(config->tls, err)) || add_members(p, config, err)) {
-		etcdplace_unref(p);
+		etcdcluster_unref(p);
 		return NULL;
 	}
 	p->key = make_key(p);
@@ -112,8 +112,8 @@ struct etcdplace *etcdplace_new(const struct etcdplace_config *config, struct er
 	return p;
 }
 
-void etcdplace_hide(const struct etcdplace *p, struct err *err)
+void etcdcluster_hide(const struct etcdcluster *p, struct err *err)
 {
 	if (p->password && strlen(p->password) >= HIDDEN_LEAST && strstr(err->msg, p->password))
-		err_set(err, err->kind, "its words are not shown, as they repeat the password");
+		err_set(err, err->kind, "the server's message is not shown, as it contains the password");
 }
