@@ -83,7 +83,7 @@ static void invalid_patterns(void **state)
 		{ "[]", "[] is empty" },
 		{ "[!]", "[] is empty" },
 		{ "[a-zA-Z]", "a [] with a range must have nothing else" },
-		{ "[c-a]", "a range in [] ends before it begins" },
+		{ "[c-a]", "a range in [] is in the wrong order" },
 		{ "{a,b", "a { is not closed" },
 		{ "{a,{b}", "a { is not closed" },
 		{ "a\xFF", "it is not UTF-8" },
