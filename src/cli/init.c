@@ -318,10 +318,10 @@ const struct commandline cli_init_line = { .help = help_text, .options = options
 static int complain_of_type(const char *type)
 {
 	MEM_AUTO char *why = missingtypes_explain(type);
-	bool told = missingtypes_instead(type) != NULL; /* what to use, of all that there are */
+	bool specific = missingtypes_instead(type) != NULL; /* what to use, of all that there are */
 
-	fprintf(stderr, "kscaled init: there is no type \"%.80s\": %s%s%s\n", type, why, told ? "" : ": ",
-		told ? "" : scaler_type_names());
+	fprintf(stderr, "kscaled init: there is no type \"%.80s\": %s%s%s\n", type, why, specific ? "" : ": ",
+		specific ? "" : scaler_type_names());
 	return USAGE;
 }
 

@@ -103,7 +103,7 @@ static bool says(const json_t *one, text_fn text_of, const char *text)
 	return its && strcmp(its, text) == 0;
 }
 
-static bool is_said(const json_t *triggers, size_t before, text_fn text_of, const char *text)
+static bool is_repeated(const json_t *triggers, size_t before, text_fn text_of, const char *text)
 {
 	for (size_t i = 0; i < before; i++)
 		if (says(json_array_get(triggers, i), text_of, text))
@@ -119,7 +119,7 @@ static void say(const struct explaintext_page *p, const char *field, const json_
 	struct buf line = EXPLAINTEXT_LINE();
 	size_t named = 0, more = 0;
 
-	if (!text || is_said(triggers, first, text_of, text))
+	if (!text || is_repeated(triggers, first, text_of, text))
 		return;
 	for (size_t i = first; i < json_array_size(triggers); i++) {
 		const json_t *one = json_array_get(triggers, i);

@@ -203,7 +203,7 @@ struct get_answers {
  */
 static void ask(const struct get_arguments *a, struct insightclient *client, struct get_answers *out)
 {
-	struct err told = { 0 };
+	struct err printed = { 0 };
 
 	for (size_t i = 0; i < MEM_COUNT(kinds); i++) {
 		MEM_AUTO char *path = asking_path(kinds[i].resource, a->namespace_, NULL);
@@ -214,9 +214,9 @@ static void ask(const struct get_arguments *a, struct insightclient *client, str
 		if (insightclient_get(client, path, a->json ? "application/json" : ASKING_TABLE, &out->of[i], &err) ==
 			0)
 			out->count++;
-		else if (strcmp(told.msg, err.msg) != 0)
+		else if (strcmp(printed.msg, err.msg) != 0)
 			fprintf(stderr, "kscaled get: %s\n", err.msg);
-		told = err;
+		printed = err;
 	}
 }
 

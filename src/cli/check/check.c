@@ -205,7 +205,7 @@ int cli_check(int argc, char **argv)
 	argv[0] = name;
 	optind = 0; /* glibc: begin anew, main may have used getopt before */
 	while ((c = getopt_long(argc, argv, "n:vh", options, NULL)) != -1) {
-		rules->said = rules->said || strchr("wzafVdl", c);
+		rules->given = rules->given || strchr("wzafVdl", c);
 		switch (c) {
 		case 'n': request.params.namespace_ = optarg; break;
 		case 'c': rules->cluster_namespace = optarg; break;

@@ -10,10 +10,10 @@
 #include "base/text.h"
 #include "cli/check/catalogue.h"
 #include "cli/check/checktriggers.h"
+#include "cli/check/conflicts.h"
 #include "cli/check/crdschema.h"
 #include "cli/check/findings.h"
 #include "cli/check/offline.h"
-#include "cli/check/rivals.h"
 #include "cli/check/schema.h"
 #include "decide/formula/formula.h"
 #include "decide/hpaspec.h"
@@ -26,7 +26,7 @@ struct run {
 	json_t *metadata_schema;
 	struct catalogue *catalogue;
 	struct offline offline;
-	struct rivals *rivals;
+	struct conflicts *conflicts;
 	const struct document **earlier; /* per document an earlier one of the same object; NULL */
 	bool complete;
 };
@@ -177,8 +177,8 @@ static void judge_unreadable(struct run *r, const struct document *doc)
 
 static void judge_scaledobject(struct run *r, const struct document *doc)
 {
-	const struct rival *rival = rivals_get(r->rivals, doc);
-	const struct scaledobject *so = rival->so;
+	const struct conflict_entry *entry = conflicts_get(r->conflicts, doc);
+	const struct scaledobject *so = entry->so;
 	struct checktriggers built;
 	struct scaled of;
 
@@ -187,8 +187,8 @@ static void judge_scaledobject(struct run *r, const struct document *doc)
 		return;
 	}
 	judge_rules(r, so);
-	if (rival->conflict)
-		findings_problem_of(&r->findings, "spec", rival->conflict);
+	if (entry->conflict)
+		findings_problem_of(&r->findings, "spec", entry->conflict);
 	if (!so->spec_err)
 		judge_surroundings(r, so);
 	validate_containers(so, offline_target_object(&r->offline, so), on_container, &r->findings);
@@ -434,11 +434,11 @@ static void collect(struct run *r, const struct documents *documents)
 		if (json_str_is(doc->json, "kind", "ScaledObject")) {
 			json_t *object = catalogue_placed(r->catalogue, doc->json);
 
-			rivals_add(r->rivals, doc, object);
+			conflicts_add(r->conflicts, doc, object);
 			json_decref(object);
 		}
 	}
-	rivals_find(r->rivals);
+	conflicts_find(r->conflicts);
 }
 
 struct checkobjects_result checkobjects_run(const struct checkobjects_params *params, const struct documents *documents,
@@ -451,14 +451,14 @@ struct checkobjects_result checkobjects_run(const struct checkobjects_params *pa
 	r.schemas = crdschema_new();
 	r.metadata_schema = json_loads(metadata_schema, 0, NULL);
 	r.catalogue = catalogue_new(params->namespace_);
-	r.rivals = rivals_new();
+	r.conflicts = conflicts_new();
 	r.offline = (struct offline){ .catalogue = r.catalogue, .rules = &params->rules, .complete = params->complete };
 	collect(&r, documents);
 	find_faulty(&r, documents);
 	for (size_t i = 0; i < documents->count; i++)
 		judge(&r, &documents->list[i], r.earlier[i]);
 	result = (struct checkobjects_result){ r.findings.problems, r.findings.warnings };
-	rivals_free(r.rivals);
+	conflicts_free(r.conflicts);
 	catalogue_free(r.catalogue);
 	crdschema_free(r.schemas);
 	json_decref(r.metadata_schema);

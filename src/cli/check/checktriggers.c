@@ -116,7 +116,7 @@ static void tell_announced(const struct trial *j, size_t index)
 /* What only the options of kscaled refuse: a problem where these are known. */
 static void tell_refused(const struct offline *o, struct findings *f, const char *field, const char *text)
 {
-	if (o->rules->said)
+	if (o->rules->given)
 		findings_problem(f, field, "%s", text);
 	else
 		findings_warning(f, field, "%s", text);

@@ -29,7 +29,7 @@ struct offline_rules {
 	const char *vault_trusted;               /* vault-trusted-addresses; NULL */
 	const char *vault_files;                 /* vault-credential-dir; NULL */
 	bool local_sources;                      /* allow-local-sources */
-	bool said;                               /* those above are what they are there, not only the defaults */
+	bool given;                              /* those above are what they are there, not only the defaults */
 	bool restrict_secrets;                   /* restrict-secret-access */
 };
 

@@ -12,15 +12,15 @@
  * (of, name, and list: an ExternalMetricValueList).
  */
 
-#include "cli/doctor/casefile.h"
+#include "cli/doctor/facts.h"
 
-void aggregation_service(const struct casefile *c);
-void aggregation_endpoints(const struct casefile *c);
-void aggregation_apiservice(const struct casefile *c);
-void aggregation_routing(const struct casefile *c);
-void aggregation_ca_bundle(const struct casefile *c);
-void aggregation_request_header(const struct casefile *c);
-void aggregation_available(const struct casefile *c);
-void aggregation_metric(const struct casefile *c);
+void aggregation_service(const struct facts *c);
+void aggregation_endpoints(const struct facts *c);
+void aggregation_apiservice(const struct facts *c);
+void aggregation_routing(const struct facts *c);
+void aggregation_ca_bundle(const struct facts *c);
+void aggregation_request_header(const struct facts *c);
+void aggregation_available(const struct facts *c);
+void aggregation_metric(const struct facts *c);
 
 #endif

@@ -7,11 +7,11 @@
  * scaledobjects" and so on, the whole definition of each.
  */
 
-#include "cli/doctor/casefile.h"
+#include "cli/doctor/facts.h"
 
 /* Their plurals, ended by NULL. */
 extern const char *const definitions_plurals[];
 
-void definitions_crds(const struct casefile *c);
+void definitions_crds(const struct facts *c);
 
 #endif

@@ -13,15 +13,15 @@
 #include "base/text.h"
 #include "base/timestamp.h"
 #include "cli/doctor/aggregation.h"
-#include "cli/doctor/company.h"
+#include "cli/doctor/apiserver.h"
+#include "cli/doctor/competitors.h"
 #include "cli/doctor/definitions.h"
-#include "cli/doctor/entrance.h"
 #include "cli/doctor/gather.h"
-#include "cli/doctor/holdings.h"
-#include "cli/doctor/hooks.h"
 #include "cli/doctor/pods.h"
 #include "cli/doctor/release.h"
 #include "cli/doctor/rights.h"
+#include "cli/doctor/status.h"
+#include "cli/doctor/webhook.h"
 #include "cli/kubectlplugin.h"
 #include "cli/output.h"
 #include "kube/config.h"
@@ -46,13 +46,13 @@ enum { FINE = 0, WRONG = 1, UNREACHABLE = 2 /* wrong usage, too */ };
  */
 static const struct hop {
 	const char *name;
-	void (*judge)(const struct casefile *c);
+	void (*judge)(const struct facts *c);
 	const char *needs[NEEDS_MAX];
 } hops[] = {
-	{ "kubeconfig", entrance_kubeconfig, { NULL } },
-	{ "credentials", entrance_credentials, { "kubeconfig" } },
-	{ "api-server", entrance_api_server, { "kubeconfig" } },
-	{ "clock", entrance_clock, { "api-server" } },
+	{ "kubeconfig", apiserver_kubeconfig, { NULL } },
+	{ "credentials", apiserver_credentials, { "kubeconfig" } },
+	{ "api-server", apiserver_version, { "kubeconfig" } },
+	{ "clock", apiserver_clock, { "api-server" } },
 	{ "release", release_judge, { "api-server" } },
 	{ "pods", pods_judge, { "release" } },
 	{ "rights", rights_judge, { "api-server" } },
@@ -65,14 +65,14 @@ static const struct hop {
 	{ "request-header", aggregation_request_header, { "api-server" } },
 	{ "available", aggregation_available, { "pods", "service", "endpoints", "apiservice" } },
 	{ "metric", aggregation_metric, { "crds", "available" } },
-	{ "webhook", hooks_configuration, { "pods" } },
-	{ "webhook-reached", hooks_reached, { "crds", "service", "endpoints", "webhook" } },
-	{ "lease", company_lease, { "pods" } },
-	{ "keda", company_keda, { "api-server" } },
-	{ "hpas", company_hpas, { "crds" } },
-	{ "objects", holdings_objects, { "pods", "crds" } },
-	{ "certificates", holdings_certificates, { "pods" } },
-	{ "sources", holdings_sources, { "pods", "crds" } },
+	{ "webhook", webhook_configuration, { "pods" } },
+	{ "webhook-reached", webhook_reached, { "crds", "service", "endpoints", "webhook" } },
+	{ "lease", competitors_lease, { "pods" } },
+	{ "keda", competitors_keda, { "api-server" } },
+	{ "hpas", competitors_hpas, { "crds" } },
+	{ "objects", status_objects, { "pods", "crds" } },
+	{ "certificates", status_certificates, { "pods" } },
+	{ "sources", status_sources, { "pods", "crds" } },
 };
 
 /* The hop that is to blame for this one: itself, or one before it; NULL: it is fine. */
@@ -99,7 +99,7 @@ static const char *wrong_need(const struct hop *hop, const char *const *causes)
 void doctor_judge(const struct doctor_setup *setup, json_t *facts, bool reached, int64_t now_ms, struct diagnosis *out)
 {
 	const char *causes[MEM_COUNT(hops)] = { NULL };
-	struct casefile c = { .setup = setup, .facts = facts, .now_ms = now_ms, .out = out };
+	struct facts c = { .setup = setup, .facts = facts, .now_ms = now_ms, .out = out };
 
 	for (size_t i = 0; i < MEM_COUNT(hops); i++) {
 		const char *need = wrong_need(&hops[i], causes);
@@ -287,15 +287,15 @@ static bool take(struct doctor_arguments *a, int c, const char *value)
 	case NAMESPACE: s->namespace_ = value; return is_namespace("namespace", value);
 	case SERVICE_NAME:
 		s->service_name = value;
-		s->said |= DOCTOR_SAID_SERVICE;
+		s->given |= DOCTOR_GIVEN_SERVICE;
 		return is_namespace("service-name", value);
 	case WATCH_NAMESPACE:
 		s->watch_namespaces = *value ? value : NULL;
-		s->said |= DOCTOR_SAID_WATCH;
+		s->given |= DOCTOR_GIVEN_WATCH;
 		return true;
 	case KEDA_NAMESPACE:
 		s->keda_namespace = *value ? value : NULL;
-		s->said |= DOCTOR_SAID_KEDA;
+		s->given |= DOCTOR_GIVEN_KEDA;
 		return !*value || is_namespace("keda-namespace", value);
 	case RESTRICT_SECRETS: s->restrict_secrets = true; return true;
 	case NO_WEBHOOK: s->webhook = false; return true;
@@ -388,7 +388,7 @@ static int run(struct doctor_arguments *a)
 
 	find_kubeconfig(&a->setup, &kubeconfig);
 	find_admin(&a->setup);
-	reached = gather_entrance(&a->setup, &facts);
+	reached = gather_apiserver(&a->setup, &facts);
 	if (reached)
 		gather_cluster(&a->setup, facts);
 	doctor_judge(&a->setup, facts, reached, timestamp_now_ms(), &found);

@@ -9,7 +9,7 @@
  */
 
 #include "cli/commandline.h"
-#include "cli/doctor/casefile.h"
+#include "cli/doctor/facts.h"
 
 extern const struct commandline cli_doctor_line;
 

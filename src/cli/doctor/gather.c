@@ -179,7 +179,7 @@ static bool ask_version(const struct kube_config *config, json_t *facts)
 	return true;
 }
 
-bool gather_entrance(struct doctor_setup *setup, json_t **facts)
+bool gather_apiserver(struct doctor_setup *setup, json_t **facts)
 {
 	struct err err = { 0 };
 	struct kube_config config;
@@ -280,7 +280,7 @@ static void get_certificates(const struct gatherer *g, const char *path, const c
 static char *own_name(const struct gatherer *g)
 {
 	static const char *const versions[] = { "v1", "v1beta1", "v1alpha1" };
-	const char *subject = casefile_text_at(json_object_get(g->facts, "kubeconfig"), "object.token.subject");
+	const char *subject = facts_text_at(json_object_get(g->facts, "kubeconfig"), "object.token.subject");
 	char *name = NULL;
 
 	if (*subject)
@@ -290,7 +290,7 @@ static char *own_name(const struct gatherer *g)
 		json_t *body = json_pack("{s:{}}", "spec"), *answer = NULL;
 
 		if (cluster_call(g->cluster, KUBE_REVIEW, path, body, &answer, NULL) == 0)
-			name = mem_dup(casefile_text_at(answer, "status.userInfo.username"));
+			name = mem_dup(facts_text_at(answer, "status.userInfo.username"));
 		json_decref(body);
 		json_decref(answer);
 	}
@@ -326,7 +326,7 @@ static int review(const struct gatherer *g, const json_t *need, bool own, struct
 		    : "/apis/authorization.k8s.io/v1/subjectaccessreviews",
 		body, &answer, err);
 	if (rc == 0)
-		rc = json_is_true(casefile_at(answer, "status.allowed")) ? 1 : 0;
+		rc = json_is_true(facts_at(answer, "status.allowed")) ? 1 : 0;
 	json_decref(answer);
 	json_decref(body);
 	return rc;
@@ -417,9 +417,9 @@ static const json_t *with_metric(const json_t *objects)
 
 	json_array_foreach(objects, i, object)
 	{
-		if (json_array_size(casefile_at(object, "status.externalMetricNames")) == 0)
+		if (json_array_size(facts_at(object, "status.externalMetricNames")) == 0)
 			continue;
-		if (json_str_is(casefile_condition(object, "Ready"), "status", "True"))
+		if (json_str_is(facts_condition(object, "Ready"), "status", "True"))
 			return object;
 		found = found ? found : object;
 	}
@@ -428,21 +428,21 @@ static const json_t *with_metric(const json_t *objects)
 
 static void ask_metric(const struct gatherer *g)
 {
-	const json_t *object = with_metric(casefile_at(json_object_get(g->facts, "scaledobjects"), "object.items"));
-	const char *ns = casefile_namespace_of(object), *name = casefile_name_of(object);
+	const json_t *object = with_metric(facts_at(json_object_get(g->facts, "scaledobjects"), "object.items"));
+	const char *ns = facts_namespace_of(object), *name = facts_name_of(object);
 	MEM_AUTO char *of = mem_printf("%s/%s", ns, name);
 	struct buf path = BUF_INIT(4096);
 
 	if (!object)
 		return;
 	buf_printf(&path, "/apis/external.metrics.k8s.io/v1beta1/namespaces/%s/", ns);
-	buf_put_percent(&path, json_string_value(json_array_get(casefile_at(object, "status.externalMetricNames"), 0)),
+	buf_put_percent(&path, json_string_value(json_array_get(facts_at(object, "status.externalMetricNames"), 0)),
 		"");
 	buf_printf(&path, "?labelSelector=scaledobject.keda.sh%%2Fname%%3D%s", name);
 	gather_get(g, "metric", "list on *.external.metrics.k8s.io", buf_text(&path));
 	json_object_set_new(json_object_get(g->facts, "metric"), "of", json_string(of));
 	json_object_set(json_object_get(g->facts, "metric"), "name",
-		json_array_get(casefile_at(object, "status.externalMetricNames"), 0));
+		json_array_get(facts_at(object, "status.externalMetricNames"), 0));
 	buf_done(&path);
 }
 
@@ -593,7 +593,7 @@ static void ask_the_rest(const struct gatherer *g)
 void gather_cluster(struct doctor_setup *setup, json_t *facts)
 {
 	struct gatherer g = { .setup = setup, .facts = facts, .cluster = cluster_new(setup->kubeconfig, NULL) };
-	const struct casefile known = { .setup = setup, .facts = facts };
+	const struct facts known = { .setup = setup, .facts = facts };
 
 	if (!g.cluster)
 		return; /* it has gone since: each hop says that it knows nothing */

@@ -4,7 +4,7 @@
 
 /* What the files of gather.h share: asking one thing, and putting down what was answered. */
 
-#include "cli/doctor/casefile.h"
+#include "cli/doctor/facts.h"
 #include "cli/host/cluster.h"
 
 struct gatherer {

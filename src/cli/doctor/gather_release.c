@@ -40,10 +40,10 @@ static void find_namespace(const struct gatherer *g)
 
 	if (!g->setup->guessed_namespace)
 		return;
-	service = casefile_at(apiservice, "spec.service");
+	service = facts_at(apiservice, "spec.service");
 	if (release_is_ours(apiservice) && is_our_service(g, service)) {
 		g->setup->namespace_ = json_str_or_empty(service, "namespace");
-		if (!(g->setup->said & DOCTOR_SAID_SERVICE))
+		if (!(g->setup->given & DOCTOR_GIVEN_SERVICE))
 			g->setup->service_name = json_str_or_empty(service, "name");
 		return;
 	}
@@ -53,7 +53,7 @@ static void find_namespace(const struct gatherer *g)
 	first = json_array_get(json_object_get(deployments, "items"), 0);
 	if (first) {
 		gather_put(g->facts, "found", json_incref(first));
-		g->setup->namespace_ = casefile_namespace_of(first);
+		g->setup->namespace_ = facts_namespace_of(first);
 	}
 	json_decref(deployments);
 }

@@ -8,8 +8,8 @@
  * other hop. Pure. Facts: "deployment", "pods" (a list).
  */
 
-#include "cli/doctor/casefile.h"
+#include "cli/doctor/facts.h"
 
-void pods_judge(const struct casefile *c);
+void pods_judge(const struct facts *c);
 
 #endif

@@ -14,7 +14,7 @@
  * "joined" (what `kscaled join` wrote down of how it was called; "": nobody may know).
  */
 
-#include "cli/doctor/casefile.h"
+#include "cli/doctor/facts.h"
 
 /*
  * Fills what the command line has not said. Texts are borrowed from the facts, which get what is
@@ -29,8 +29,8 @@ void release_read_kubeconfig(struct doctor_setup *setup, json_t *facts);
 bool release_is_ours(const json_t *object);
 
 /* Whether there is anything of an installation; what may not be looked at may be there. */
-bool release_is_there(const struct casefile *c);
+bool release_is_there(const struct facts *c);
 
-void release_judge(const struct casefile *c);
+void release_judge(const struct facts *c);
 
 #endif

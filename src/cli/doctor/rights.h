@@ -12,7 +12,7 @@
  */
 
 #include "base/err.h"
-#include "cli/doctor/casefile.h"
+#include "cli/doctor/facts.h"
 #include "cli/documents.h"
 
 /* What the manifests would be with these options. NULL and err: they cannot be. */
@@ -26,6 +26,6 @@ struct documents *rights_manifests(const struct doctor_setup *setup, struct err 
  */
 json_t *rights_needed(const struct doctor_setup *setup, struct err *err);
 
-void rights_judge(const struct casefile *c);
+void rights_judge(const struct facts *c);
 
 #endif

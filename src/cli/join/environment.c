@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "cli/plaintext.h"
 
-static void put_said(struct buf *out, const char *option, const char *value)
+static void put_option(struct buf *out, const char *option, const char *value)
 {
 	if (!value)
 		return;
@@ -22,7 +22,7 @@ static void put_call(const struct environment *e, struct buf *out)
 	const struct manifests_params *p = e->params;
 	const struct hostfiles *f = e->files;
 	MEM_AUTO char *kubeconfig = realpath(e->kubeconfig, NULL),
-		      *port = e->said_port ? mem_printf("%u", e->said_port) : NULL;
+		      *port = e->given_port ? mem_printf("%u", e->given_port) : NULL;
 	const struct {
 		const char *option;
 		bool is_set;
@@ -31,14 +31,14 @@ static void put_call(const struct environment *e, struct buf *out)
 
 	buf_puts(out, HOSTFILES_CALL "--kubeconfig=");
 	plaintext_put_word(out, kubeconfig ? kubeconfig : e->kubeconfig);
-	put_said(out, "host", p->host);
-	put_said(out, "port", port);
-	put_said(out, "config-dir", strcmp(f->config_dir, HOSTFILES_CONFIG) ? f->config_dir : NULL);
-	put_said(out, "state-dir", strcmp(f->state_dir, HOSTFILES_STATE) ? f->state_dir : NULL);
-	put_said(out, "namespace", p->namespace_);
-	put_said(out, "service-name", p->service_name);
-	put_said(out, "watch-namespace", p->watch_namespaces);
-	put_said(out, "scale-kinds", p->scale_kinds);
+	put_option(out, "host", p->host);
+	put_option(out, "port", port);
+	put_option(out, "config-dir", strcmp(f->config_dir, HOSTFILES_CONFIG) ? f->config_dir : NULL);
+	put_option(out, "state-dir", strcmp(f->state_dir, HOSTFILES_STATE) ? f->state_dir : NULL);
+	put_option(out, "namespace", p->namespace_);
+	put_option(out, "service-name", p->service_name);
+	put_option(out, "watch-namespace", p->watch_namespaces);
+	put_option(out, "scale-kinds", p->scale_kinds);
 	for (size_t i = 0; i < MEM_COUNT(flags); i++)
 		if (flags[i].is_set)
 			buf_printf(out, " --%s", flags[i].option);
@@ -50,8 +50,8 @@ static bool needs_port(const struct environment *e)
 {
 	unsigned configured = hostfiles_configured_port(e->files);
 
-	if (e->said_port)
-		return e->said_port != ENVIRONMENT_USUAL_PORT || configured;
+	if (e->given_port)
+		return e->given_port != ENVIRONMENT_USUAL_PORT || configured;
 	return !configured && hostfiles_joined_port(e->files);
 }
 

@@ -17,8 +17,8 @@ struct environment { /* all borrowed */
 	const char *kubeconfig;
 	const struct manifests_params *params;
 	const struct hostfiles *files;
-	unsigned said_port; /* by --port; 0: not given, and that of before stays, or kscaled.conf's */
-	unsigned port;      /* on which kscaled serves */
+	unsigned given_port; /* by --port; 0: not given, and that of before stays, or kscaled.conf's */
+	unsigned port;       /* on which kscaled serves */
 };
 
 /* The caller owns it. Reads what stands in the files. */

@@ -20,11 +20,11 @@
 #include "cli/host/pruning.h"
 #include "cli/host/steps.h"
 #include "cli/host/systemd.h"
-#include "cli/join/before.h"
 #include "cli/join/environment.h"
-#include "cli/join/proof.h"
 #include "cli/join/reach.h"
-#include "cli/join/standing.h"
+#include "cli/join/replacement.h"
+#include "cli/join/snapshot.h"
+#include "cli/join/verify.h"
 #include "cli/manifestobjects.h"
 #include "control/certs/certs.h"
 #include "control/certs/takennote.h"
@@ -160,22 +160,22 @@ static bool is_of_way(const json_t *object)
 }
 
 /* What must be done before this object can be applied, and whether it may. */
-static int judge(struct join *j, const json_t *object, enum standing *out, struct err *err)
+static int judge(struct join *j, const json_t *object, enum replacement *out, struct err *err)
 {
 	static const char *const kinds[] = { "Service", "EndpointSlice", NULL };
 	MEM_AUTO char *path = manifestobjects_path(object), *title = manifestobjects_title(object);
 	json_t *there = NULL;
 	bool is_ours;
 
-	*out = STANDING_FITS;
+	*out = REPLACEMENT_NONE;
 	if (!text_is_one_of(json_str_or_empty(object, "kind"), kinds))
 		return 0;
 	if (cluster_call(j->cluster, KUBE_GET, path, NULL, &there, err) < 0)
 		return err->kind == ERR_MISSING ? 0 : err_wrap(err, "%s", title);
-	*out = standing_judge(there, object);
-	is_ours = standing_is_ours(there);
+	*out = replacement_for(there, object);
+	is_ours = replacement_is_ours(there);
 	json_decref(there);
-	if (*out == STANDING_FITS || is_ours)
+	if (*out == REPLACEMENT_NONE || is_ours)
 		return 0;
 	return err_set(err, ERR_DENIED,
 		"%s leads elsewhere in a way that cannot be changed, and is another's: it has no label "
@@ -190,11 +190,11 @@ static int check_ways(struct join *j, struct err *err)
 
 	for (size_t i = 0; !failed && i < j->way_count; i++) {
 		struct documents *objects = objects_for(j, &j->ways[i], err);
-		enum standing standing;
+		enum replacement needed;
 
 		failed = objects ? 0 : -1;
 		for (size_t k = 0; !failed && k < objects->count; k++)
-			failed = judge(j, objects->list[k].json, &standing, err);
+			failed = judge(j, objects->list[k].json, &needed, err);
 		if (objects)
 			documents_free(objects);
 	}
@@ -210,19 +210,19 @@ static int merge(struct join *j, const char *path, json_t *patch, struct err *er
 	return failed;
 }
 
-static int replace(struct join *j, const json_t *object, enum standing standing, struct err *err)
+static int replace(struct join *j, const json_t *object, enum replacement needed, struct err *err)
 {
 	MEM_AUTO char *path = manifestobjects_path(object);
 	MEM_AUTO char *whole = mem_printf("%s?fieldManager=kscaled-join&force=true", path);
 
-	if (standing == STANDING_CLEARED && merge(j, path, standing_clearing(), err) < 0)
+	if (needed == REPLACEMENT_CLEAR && merge(j, path, replacement_clear_patch(), err) < 0)
 		return -1;
-	if (standing == STANDING_DELETED && cluster_call(j->cluster, KUBE_DELETE, path, NULL, NULL, err) < 0 &&
+	if (needed == REPLACEMENT_DELETE && cluster_call(j->cluster, KUBE_DELETE, path, NULL, NULL, err) < 0 &&
 		err->kind != ERR_MISSING)
 		return -1;
 	if (cluster_call(j->cluster, KUBE_APPLY, whole, object, NULL, err) < 0)
 		return -1;
-	return standing == STANDING_CLEARED ? merge(j, path, standing_tidying(object), err) : 0;
+	return needed == REPLACEMENT_CLEAR ? merge(j, path, replacement_tidy_patch(object), err) : 0;
 }
 
 static void annotate(json_t *object, const char *name, const char *value)
@@ -269,12 +269,12 @@ static int apply(struct join *j, const json_t *wanted, struct err *err)
 {
 	MEM_AUTO char *title = manifestobjects_title(wanted);
 	json_t *object = json_deep_copy(wanted);
-	enum standing standing;
-	int failed = judge(j, object, &standing, err) < 0 || respect(j, object, err) < 0;
+	enum replacement needed;
+	int failed = judge(j, object, &needed, err) < 0 || respect(j, object, err) < 0;
 
 	if (!failed && j->a.dry_run)
-		steps_say("would %s %s", standing == STANDING_FITS ? "apply" : "replace", title);
-	else if (!failed && replace(j, object, standing, err) < 0)
+		steps_say("would %s %s", needed == REPLACEMENT_NONE ? "apply" : "replace", title);
+	else if (!failed && replace(j, object, needed, err) < 0)
 		failed = err_wrap(err, "applying %s", title);
 	json_decref(object);
 	return failed ? -1 : 0;
@@ -293,7 +293,7 @@ static int drop_endpoints(struct join *j, struct err *err)
 		json_t *there = NULL;
 
 		failed = cluster_call(j->cluster, KUBE_GET, paths[i], NULL, &there, err);
-		if (!failed && standing_is_ours(there)) {
+		if (!failed && replacement_is_ours(there)) {
 			if (j->a.dry_run)
 				steps_say("would delete %s", paths[i]);
 			else
@@ -360,7 +360,7 @@ static int write_files(struct join *j, struct err *err)
 	const struct environment env = { .kubeconfig = j->a.kubeconfig,
 		.params = &j->a.params,
 		.files = &j->a.files,
-		.said_port = j->a.port,
+		.given_port = j->a.port,
 		.port = j->port };
 	MEM_AUTO char *environment = environment_text(&env);
 	int failed;
@@ -548,15 +548,15 @@ static int change(struct join *j, bool worked, struct err *err)
 }
 
 /* err says already why; what goes wrong here comes after it. */
-static void put_back(struct join *j, const struct before *before)
+static void put_back(struct join *j, const struct snapshot *before)
 {
 	static const char *const restart[] = { "restart", SYSTEMD_UNIT, NULL };
-	const char *host = before_way(before);
+	const char *host = snapshot_host(before);
 	struct reach_way way = { .host = (char *)(uintptr_t)host, .why = "as before" };
 	struct err err = { 0 };
 	int failed = host ? apply_objects(j, &way, true, &err) : 0;
 
-	failed = before_put_back(before, failed ? NULL : &err) < 0 || failed;
+	failed = snapshot_restore(before, failed ? NULL : &err) < 0 || failed;
 	if (!failed && !j->a.no_start && systemd_is_running())
 		failed = systemd_control(restart, &err);
 	if (!failed && wait_available(j, &err) < 0)
@@ -572,17 +572,17 @@ static void put_back(struct join *j, const struct before *before)
 static int run_and_see(struct join *j, struct err *err)
 {
 	struct documents *wanted = objects_for(j, &j->ways[0], err);
-	struct before *before;
+	struct snapshot *before;
 	int failed;
 
 	if (!wanted)
 		return -1;
-	before = j->a.dry_run || j->a.wait_ms == 0 ? NULL : before_take(j->cluster, wanted, &j->a.files);
+	before = j->a.dry_run || j->a.wait_ms == 0 ? NULL : snapshot_take(j->cluster, wanted, &j->a.files);
 	documents_free(wanted);
 	failed = change(j, before != NULL, err);
 	if (failed && before)
 		put_back(j, before);
-	before_free(before);
+	snapshot_free(before);
 	return failed;
 }
 
@@ -599,7 +599,7 @@ static int run(struct join *j, struct err *err)
 	if (run_and_see(j, err) < 0)
 		return -1;
 	if (!j->a.dry_run && j->a.wait_ms > 0)
-		proof_say(j->cluster);
+		verify_metric(j->cluster);
 	return 0;
 }
 

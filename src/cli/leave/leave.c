@@ -17,7 +17,7 @@
 #include "cli/host/ownership.h"
 #include "cli/host/steps.h"
 #include "cli/host/systemd.h"
-#include "cli/leave/undoing.h"
+#include "cli/leave/cleanup.h"
 #include "control/certs/certs.h"
 #include "control/certs/takennote.h"
 #include "control/leader/leaderrecord.h"
@@ -233,7 +233,7 @@ static void free_endpoint(struct leave *l, const char *path, const char *title)
 {
 	json_t *object = get(l, path);
 
-	if (object && undoing_leads_to(object, l->a.namespace_, l->a.service_name))
+	if (object && cleanup_leads_to(object, l->a.namespace_, l->a.service_name))
 		give_back(l, path, title, object);
 	else if (object)
 		steps_say("%s stays: it does not lead to Service %s/%s", title, l->a.namespace_, l->a.service_name);
@@ -258,7 +258,7 @@ static void free_endpoints(struct leave *l)
 static void take_finalizer(void *arg, const char *path, const char *title, const json_t *object)
 {
 	struct leave *l = arg;
-	json_t *patch = undoing_without_finalizer(object);
+	json_t *patch = cleanup_without_finalizer(object);
 	MEM_AUTO char *what = mem_printf("%s: no finalizer of ours", title);
 
 	if (patch)
@@ -277,12 +277,12 @@ static void take_finalizers(struct leave *l)
 static void delete_hpa(void *arg, const char *path, const char *title, const json_t *object)
 {
 	struct leave *l = arg;
-	const char *owner = undoing_scaledobject_of(object);
+	const char *owner = cleanup_scaledobject_of(object);
 	MEM_AUTO char *key = NULL;
 
 	if (!owner)
 		return;
-	if (undoing_is_our_hpa(object)) {
+	if (cleanup_is_our_hpa(object)) {
 		l->hpas++;
 		delete (l, path, title);
 		return;
@@ -298,7 +298,7 @@ static void count_hpa(void *arg, const char *path, const char *title, const json
 
 	(void)path;
 	(void)title;
-	l->hpas += undoing_scaledobject_of(object) && undoing_is_our_hpa(object);
+	l->hpas += cleanup_scaledobject_of(object) && cleanup_is_our_hpa(object);
 }
 
 /* False: some are still there, which is told. */
@@ -343,7 +343,7 @@ static void restore(void *arg, const char *path, const char *title, const json_t
 {
 	struct leave *l = arg;
 	int64_t wanted = 0;
-	MEM_AUTO char *scale = is_of_others(l, object) ? NULL : undoing_original(object, &wanted);
+	MEM_AUTO char *scale = is_of_others(l, object) ? NULL : cleanup_original(object, &wanted);
 	json_t *now = NULL, *patch;
 	struct err err = { 0 };
 
@@ -372,7 +372,7 @@ static void report(void *arg, const char *path, const char *title, const json_t 
 {
 	struct leave *l = arg;
 	int64_t wanted = 0;
-	MEM_AUTO char *scale = undoing_original(object, &wanted);
+	MEM_AUTO char *scale = cleanup_original(object, &wanted);
 	json_t *now = NULL;
 	struct err err = { 0 };
 

@@ -458,7 +458,7 @@ static void what_options_refuse(void **state)
 		"may be (--allow-local-sources would allow it)\n");
 	rules.local_sources = true;
 	expect(HERE_AT("127.0.0.1:6379"), false, "");
-	rules.said = true;
+	rules.given = true;
 	expect(own, false, "f:5: TriggerAuthentication shop/x: spec.podIdentity: " OWN);
 	rules.file_root = "/x";
 	expect(CLUSTER_AUTH("c", "  filePath: a\n"), false, "");
@@ -489,7 +489,7 @@ static void logins_to_vault_are_judged_as_kscaled_does(void **state)
 	rules.vault_trusted = "https://w,http://v/";
 	expect(own, false, "");
 	rules.vault_trusted = "https://w";
-	rules.said = true;
+	rules.given = true;
 	expect(own, false,
 		"f:5: TriggerAuthentication shop/a: spec.hashiCorpVault: parameter \"p\": " UNTRUSTED "token\n");
 	rules = (struct offline_rules){ .cluster_namespace = "kscaled", .cloud = AUTH_CLOUD_CLUSTER };

@@ -57,7 +57,7 @@ static void the_release_is_read(void **state)
 					 "['deployments/scale']}, {'apiGroups': "
 					 "['argoproj.io'], 'resources': ['rollouts/scale']}]}]}}");
 	release_read(&s, facts);
-	assert_int_equal(s.maker, DOCTOR_HELM);
+	assert_int_equal(s.installer, DOCTOR_HELM);
 	assert_string_equal(s.release, "mine");
 	assert_string_equal(s.account, "other");
 	assert_string_equal(s.service_name, "metrics");
@@ -86,7 +86,7 @@ static void the_release_is_read(void **state)
 			", 'namespace': 'b'") ", " ROLE("Role", "kscaled-jobs", "") ", " ROLE("ClusterRole",
 			"kscaled-scale-targets", "") "]}}");
 	release_read(&s, facts);
-	assert_int_equal(s.maker, DOCTOR_JOIN);
+	assert_int_equal(s.installer, DOCTOR_JOIN);
 	assert_string_equal(s.watch_namespaces, "a,b");
 	assert_null(s.scale_kinds);
 	assert_true(!s.no_scaledjobs && s.service_account_tokens && s.restrict_secrets && s.webhook);
@@ -103,7 +103,7 @@ static void the_release_is_read(void **state)
 	assert_true(!s.webhook && !s.no_scaledjobs && !s.restrict_secrets);
 	s = usual;
 	s.watch_namespaces = "c";
-	s.said = DOCTOR_SAID_WATCH;
+	s.given = DOCTOR_GIVEN_WATCH;
 	release_read(&s, facts);
 	assert_string_equal(s.watch_namespaces, "c");
 	json_decref(facts);

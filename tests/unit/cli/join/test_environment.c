@@ -28,7 +28,7 @@ static void it_says_how_it_was_called(void **state)
 	const struct environment all = { .kubeconfig = "/none/admin conf",
 		.params = &params,
 		.files = &files,
-		.said_port = 9443,
+		.given_port = 9443,
 		.port = 9443 };
 	MEM_AUTO char *text = environment_text(&all);
 
@@ -52,7 +52,7 @@ static void the_usual_is_not_said(void **state)
 	(void)state;
 	assert_string_equal(text, HEAD "--kubeconfig=/none/k\n");
 	/* Told to go back to the usual one. */
-	usual.said_port = 8443;
+	usual.given_port = 8443;
 	said = environment_text(&usual);
 	assert_string_equal(said, HEAD "--kubeconfig=/none/k --port=8443\n");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CLI_DOCTOR_HOOKS_H
-#define CLI_DOCTOR_HOOKS_H
+#ifndef CLI_DOCTOR_WEBHOOK_H
+#define CLI_DOCTOR_WEBHOOK_H
 
 /*
  * Judgements of `kscaled doctor` on the admission webhook: its configuration, and whether it is
@@ -10,9 +10,9 @@
  * the API server said to a ScaledObject that the webhook must refuse.
  */
 
-#include "cli/doctor/casefile.h"
+#include "cli/doctor/facts.h"
 
-void hooks_configuration(const struct casefile *c);
-void hooks_reached(const struct casefile *c);
+void webhook_configuration(const struct facts *c);
+void webhook_reached(const struct facts *c);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CLI_JOIN_STANDING_H
-#define CLI_JOIN_STANDING_H
+#ifndef CLI_JOIN_REPLACEMENT_H
+#define CLI_JOIN_REPLACEMENT_H
 
 /*
  * What must be done with the way to this host that stands in the cluster before another one can be
@@ -12,17 +12,17 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-enum standing {
-	STANDING_FITS,    /* it becomes what is wanted when that is applied */
-	STANDING_CLEARED, /* first by the patch of standing_clearing */
-	STANDING_DELETED, /* first by deleting it */
+enum replacement {
+	REPLACEMENT_NONE,   /* it becomes what is wanted when that is applied */
+	REPLACEMENT_CLEAR,  /* first by the patch of replacement_clear_patch */
+	REPLACEMENT_DELETE, /* first by deleting it */
 };
 
 /* there: NULL: nothing stands there. */
-enum standing standing_judge(const json_t *there, const json_t *wanted);
+enum replacement replacement_for(const json_t *there, const json_t *wanted);
 
 /* Whether kscaled's manifests made it: by its label. */
-bool standing_is_ours(const json_t *there);
+bool replacement_is_ours(const json_t *there);
 
 /*
  * A merge patch that leaves nothing of a Service but its name and labels, and one that takes away
@@ -30,7 +30,7 @@ bool standing_is_ours(const json_t *there);
  * whenever a controller gets to it, which may be after the new ones came; one that becomes a name
  * gives its addresses up as well. The caller owns them.
  */
-json_t *standing_clearing(void);
-json_t *standing_tidying(const json_t *wanted); /* NULL: nothing does */
+json_t *replacement_clear_patch(void);
+json_t *replacement_tidy_patch(const json_t *wanted); /* NULL: nothing does */
 
 #endif

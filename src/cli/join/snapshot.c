@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/join/before.h"
+#include "cli/join/snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #define METRICS       "/apis/external.metrics.k8s.io/v1beta1"
 #define FILE_SIZE_MAX (1 << 20)
 
-struct before {
+struct snapshot {
 	struct cluster *cluster;
 	const struct hostfiles *files;
 	json_t *objects; /* path -> the object; null: it was not there */
@@ -45,7 +45,7 @@ static bool is_reached(struct cluster *c)
 	return available && cluster_call(c, KUBE_GET, METRICS, NULL, NULL, NULL) == 0;
 }
 
-static int take_object(struct before *b, const char *path)
+static int take_object(struct snapshot *b, const char *path)
 {
 	json_t *there = NULL;
 	struct err err = { 0 };
@@ -58,13 +58,13 @@ static int take_object(struct before *b, const char *path)
 
 static void take_pruned(void *arg, const char *path, const char *title, const json_t *object)
 {
-	struct before *b = arg;
+	struct snapshot *b = arg;
 
 	(void)title;
 	json_object_set_new(b->objects, path, json_deep_copy(object));
 }
 
-static int take_objects(struct before *b, const struct documents *wanted)
+static int take_objects(struct snapshot *b, const struct documents *wanted)
 {
 	int failed = 0;
 
@@ -77,7 +77,7 @@ static int take_objects(struct before *b, const struct documents *wanted)
 }
 
 /* The one of a kind among what is wanted, as it stands there; NULL: it does not. */
-static const json_t *there_of(const struct before *b, const struct documents *wanted, const char *kind)
+static const json_t *there_of(const struct snapshot *b, const struct documents *wanted, const char *kind)
 {
 	for (size_t i = 0; i < wanted->count; i++) {
 		MEM_AUTO char *path = manifestobjects_path(wanted->list[i].json);
@@ -95,7 +95,7 @@ static const json_t *first_of(const json_t *object, const char *key)
 }
 
 /* A name, or the address of the EndpointSlice beside it; a new way may want none, so it is read. */
-static char *way_of(struct before *b, const struct documents *wanted)
+static char *way_of(struct snapshot *b, const struct documents *wanted)
 {
 	const json_t *service = there_of(b, wanted, "Service"), *spec = json_object_get(service, "spec"),
 		     *metadata = json_object_get(service, "metadata");
@@ -130,11 +130,11 @@ static char *read_text(const char *folder, const char *name)
 	return copy;
 }
 
-struct before *before_take(struct cluster *c, const struct documents *wanted, const struct hostfiles *f)
+struct snapshot *snapshot_take(struct cluster *c, const struct documents *wanted, const struct hostfiles *f)
 {
-	struct before *b = mem_zalloc(sizeof(*b));
+	struct snapshot *b = mem_zalloc(sizeof(*b));
 
-	*b = (struct before){ .cluster = c, .files = f, .objects = json_object() };
+	*b = (struct snapshot){ .cluster = c, .files = f, .objects = json_object() };
 	if (is_reached(c) && take_objects(b, wanted) == 0) {
 		b->way = way_of(b, wanted);
 		b->kubeconfig = read_text(f->config_dir, "kubeconfig");
@@ -143,11 +143,11 @@ struct before *before_take(struct cluster *c, const struct documents *wanted, co
 	}
 	if (b->kubeconfig && b->token && b->environment)
 		return b;
-	before_free(b);
+	snapshot_free(b);
 	return NULL;
 }
 
-void before_free(struct before *b)
+void snapshot_free(struct snapshot *b)
 {
 	if (!b)
 		return;
@@ -159,7 +159,7 @@ void before_free(struct before *b)
 	free(b);
 }
 
-const char *before_way(const struct before *b)
+const char *snapshot_host(const struct snapshot *b)
 {
 	return b->way;
 }
@@ -190,7 +190,7 @@ static bool stays(const char *path)
 }
 
 /* As it was, over whatever version is there by now. */
-static int put_object(const struct before *b, const char *path, const json_t *was, struct err *err)
+static int put_object(const struct snapshot *b, const char *path, const json_t *was, struct err *err)
 {
 	json_t *there = NULL, *body = json_deep_copy(was), *metadata = json_object_get(body, "metadata");
 	MEM_AUTO char *collection = mem_dupn(path, (size_t)(strrchr(path, '/') - path));
@@ -212,7 +212,7 @@ static int put_object(const struct before *b, const char *path, const json_t *wa
 	return failed;
 }
 
-static int put_one(const struct before *b, const char *path, const json_t *was, struct err *err)
+static int put_one(const struct snapshot *b, const char *path, const json_t *was, struct err *err)
 {
 	if (stays(path) || (is_of_way(path) && b->way))
 		return 0;
@@ -221,7 +221,7 @@ static int put_one(const struct before *b, const char *path, const json_t *was, 
 	return cluster_call(b->cluster, KUBE_DELETE, path, NULL, NULL, err) < 0 && err->kind != ERR_MISSING ? -1 : 0;
 }
 
-int before_put_back(const struct before *b, struct err *err)
+int snapshot_restore(const struct snapshot *b, struct err *err)
 {
 	struct err one = { 0 };
 	const char *path;

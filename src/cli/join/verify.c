@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/join/proof.h"
+#include "cli/join/verify.h"
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -24,7 +24,7 @@ static char *metric_path(const json_t *object)
 }
 
 /* What the API server gets for the metrics of the cluster's objects, until one is good. */
-void proof_say(struct cluster *c)
+void verify_metric(struct cluster *c)
 {
 	json_t *list = NULL;
 	const json_t *object;

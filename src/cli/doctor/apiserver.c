@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/doctor/entrance.h"
+#include "cli/doctor/apiserver.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,19 +26,19 @@ struct remedy {
 	const char *mend;        /* with the words in capitals of fill() */
 };
 
-static const char *kubeconfig_file(const struct casefile *c)
+static const char *kubeconfig_file(const struct facts *c)
 {
 	return c->setup->kubeconfig ? c->setup->kubeconfig : "FILE";
 }
 
 /* The text with what is known in the place of its words, each as one of a shell's. */
-static char *fill(const struct casefile *c, const char *text)
+static char *fill(const struct facts *c, const char *text)
 {
-	const json_t *config = casefile_object(c, "kubeconfig");
+	const json_t *config = facts_object(c, "kubeconfig");
 	const struct {
 		const char *word, *value; /* "": not known, so that the word stays */
 	} words[] = {
-		{ "PROGRAM", casefile_program(c) },
+		{ "PROGRAM", facts_program(c) },
 		{ "FILE", kubeconfig_file(c) },
 		{ "CLUSTER", json_str_or_empty(config, "cluster") },
 		{ "USER", json_str_or_empty(config, "user") },
@@ -64,7 +64,7 @@ static char *fill(const struct casefile *c, const char *text)
 	return buf_take(&out);
 }
 
-static char *remedy_for(const struct casefile *c, const struct remedy *list, const char *message)
+static char *remedy_for(const struct facts *c, const struct remedy *list, const char *message)
 {
 	while (list->word && (!strstr(message, list->word) || (list->with && !strstr(message, list->with))))
 		list++;
@@ -72,9 +72,9 @@ static char *remedy_for(const struct casefile *c, const struct remedy *list, con
 }
 
 /* A host that was joined is joined again, whatever is wrong with its kubeconfig. Takes mend. */
-static char *join_or(const struct casefile *c, char *mend)
+static char *join_or(const struct facts *c, char *mend)
 {
-	char *join = casefile_join_here(c);
+	char *join = facts_join_here(c);
 
 	if (!join)
 		return mend;
@@ -92,7 +92,7 @@ static char *join_or(const struct casefile *c, char *mend)
 	"config set-credentials ACCOUNT --token \"$token\" && kubectl --kubeconfig KUBECONFIG config set-context "     \
 	"--current --user ACCOUNT && PROGRAM doctor --kubeconfig KUBECONFIG"
 
-void entrance_kubeconfig(const struct casefile *c)
+void apiserver_kubeconfig(const struct facts *c)
 {
 	static const struct remedy remedies[] = {
 		{ "not in a pod", NULL, "PROGRAM doctor --kubeconfig KUBECONFIG" },
@@ -106,13 +106,13 @@ void entrance_kubeconfig(const struct casefile *c)
 		{ "current-context", NULL, "kubectl --kubeconfig FILE config use-context NAME" },
 		{ NULL, NULL, "kubectl --kubeconfig FILE config view" },
 	};
-	const json_t *object = casefile_object(c, "kubeconfig");
-	const char *message = casefile_message(c, "kubeconfig");
+	const json_t *object = facts_object(c, "kubeconfig");
+	const char *message = facts_message(c, "kubeconfig");
 
 	if (object)
-		casefile_fine(c, "%s, %s", json_str_or_empty(object, "source"), json_str_or_empty(object, "server"));
+		facts_ok(c, "%s, %s", json_str_or_empty(object, "source"), json_str_or_empty(object, "server"));
 	else
-		casefile_wrong(c, join_or(c, remedy_for(c, remedies, message)), "%s", message);
+		facts_error(c, join_or(c, remedy_for(c, remedies, message)), "%s", message);
 }
 
 /* ---- Credentials ---- */
@@ -126,12 +126,12 @@ static int64_t number(const json_t *object, const char *key)
  * The token of an account is asked for by kubectl; of a file that a daemon keeps itself, that
  * daemon must be running.
  */
-static char *new_token(const struct casefile *c, const json_t *token)
+static char *new_token(const struct facts *c, const json_t *token)
 {
 	const char *account = text_behind(json_str_or_empty(token, "subject"), "system:serviceaccount:");
-	const char *file = casefile_text_at(casefile_object(c, "kubeconfig"), "token_file");
+	const char *file = facts_text_at(facts_object(c, "kubeconfig"), "token_file");
 	const char *colon = account ? strchr(account, ':') : NULL;
-	char *join = casefile_join_here(c), *mend;
+	char *join = facts_join_here(c), *mend;
 	MEM_AUTO char *ask = NULL, *write = NULL;
 	struct buf place = BUF_INIT(SIZE_MAX);
 
@@ -140,7 +140,7 @@ static char *new_token(const struct casefile *c, const json_t *token)
 		return join;
 	/* The kubelet renews that of a Pod when four fifths of its life are over. */
 	if (!c->setup->kubeconfig)
-		return casefile_restart(c);
+		return facts_restart(c);
 	if (!colon)
 		return mem_printf("a new token in %s", *file ? file : kubeconfig_file(c));
 	ask = mem_printf("kubectl -n %.*s create token %s --duration 24h", (int)(colon - account), account, colon + 1);
@@ -155,7 +155,7 @@ static char *new_token(const struct casefile *c, const json_t *token)
 }
 
 /* Of an administrator, or of kscaled's that was not made by `kscaled join`. */
-static char *new_certificate(const struct casefile *c)
+static char *new_certificate(const struct facts *c)
 {
 	return join_or(c,
 		fill(c,
@@ -165,7 +165,7 @@ static char *new_certificate(const struct casefile *c)
 }
 
 /* Judges one span of life; what: "the token of x". mend is taken. */
-static void judge_span(const struct casefile *c, const char *what, int64_t from_ms, int64_t until_ms, char *mend)
+static void judge_span(const struct facts *c, const char *what, int64_t from_ms, int64_t until_ms, char *mend)
 {
 	char from[TIMESTAMP_TEXT_MAX], until[TIMESTAMP_TEXT_MAX];
 	int64_t left_ms = until_ms - c->now_ms, life_ms = until_ms - from_ms;
@@ -173,36 +173,36 @@ static void judge_span(const struct casefile *c, const char *what, int64_t from_
 	timestamp_format(from_ms, from);
 	timestamp_format(until_ms, until);
 	if (until_ms > 0 && left_ms <= 0) {
-		casefile_wrong(c, mend, "%s ended at %s", what, until);
+		facts_error(c, mend, "%s ended at %s", what, until);
 		return;
 	}
 	if (until_ms > 0 && left_ms < 14 * DAY_MS && left_ms < life_ms / 6) {
-		casefile_warn(c, mend, "%s ends soon: at %s", what, until);
+		facts_warn(c, mend, "%s ends soon: at %s", what, until);
 		return;
 	}
 	free(mend);
 	if (from_ms > c->now_ms + SECOND_MS)
-		casefile_wrong(c, mem_dup(CASEFILE_SET_CLOCK),
-			"%s is not valid before %s: the clock of this host is behind", what, from);
+		facts_error(c, mem_dup(FACTS_SET_CLOCK), "%s is not valid before %s: the clock of this host is behind",
+			what, from);
 	else if (until_ms > 0)
-		casefile_fine(c, "%s is good until %s", what, until);
+		facts_ok(c, "%s is good until %s", what, until);
 	else
-		casefile_fine(c, "%s does not end", what);
+		facts_ok(c, "%s does not end", what);
 }
 
-void entrance_credentials(const struct casefile *c)
+void apiserver_credentials(const struct facts *c)
 {
-	const json_t *config = casefile_object(c, "kubeconfig"), *certificate = json_object_get(config, "certificate"),
+	const json_t *config = facts_object(c, "kubeconfig"), *certificate = json_object_get(config, "certificate"),
 		     *token = json_object_get(config, "token");
 	const char *cn = json_str_or_empty(certificate, "cn"), *subject = json_str_or_empty(token, "subject");
 	MEM_AUTO char *of_certificate = mem_printf("the client certificate of \"%s\"", cn);
 	MEM_AUTO char *of_token = *subject ? mem_printf("the token of %s", subject) : mem_dup("the token");
 
 	if (!certificate && !token)
-		casefile_warn(c, join_or(c, mem_dup("sudo kscaled join --kubeconfig ADMIN")),
+		facts_warn(c, join_or(c, mem_dup("sudo kscaled join --kubeconfig ADMIN")),
 			"there is neither a token nor a client certificate: everything is asked as nobody");
 	if (certificate && json_object_get(certificate, "unreadable"))
-		casefile_wrong(c, new_certificate(c), "the client certificate cannot be read: %s",
+		facts_error(c, new_certificate(c), "the client certificate cannot be read: %s",
 			json_str_or_empty(certificate, "unreadable"));
 	else if (certificate)
 		judge_span(c, of_certificate, number(certificate, "from_ms"), number(certificate, "until_ms"),
@@ -218,10 +218,10 @@ void entrance_credentials(const struct casefile *c)
 	"kubectl config set-cluster CLUSTER --kubeconfig FILE --embed-certs --certificate-authority "                  \
 	"CERTIFICATE"
 
-void entrance_api_server(const struct casefile *c)
+void apiserver_version(const struct facts *c)
 {
 	static const struct remedy remedies[] = {
-		{ "not yet valid", NULL, CASEFILE_SET_CLOCK },
+		{ "not yet valid", NULL, FACTS_SET_CLOCK },
 		{ "has expired", NULL,
 			"`sudo kubeadm certs renew apiserver` makes the API server a new certificate, with which it is "
 			"to be started again; with k3s, `sudo systemctl restart k3s` does both" },
@@ -234,46 +234,46 @@ void entrance_api_server(const struct casefile *c)
 			"systemctl restart kubelet`); where it is another, `" ELSEWHERE "`" },
 		{ NULL, NULL, "kubectl --kubeconfig FILE version" },
 	};
-	const json_t *version = casefile_object(c, "version");
-	const char *message = casefile_message(c, "version"), *git = json_str_or_empty(version, "gitVersion");
-	const char *server = casefile_text_at(casefile_object(c, "kubeconfig"), "server");
+	const json_t *version = facts_object(c, "version");
+	const char *message = facts_message(c, "version"), *git = json_str_or_empty(version, "gitVersion");
+	const char *server = facts_text_at(facts_object(c, "kubeconfig"), "server");
 	int minor = atoi(json_str_or_empty(version, "minor"));
 
 	if (!version && json_str_is(json_object_get(c->facts, "version"), "error", "denied"))
-		casefile_wrong(c, new_token(c, casefile_at(casefile_object(c, "kubeconfig"), "token")),
+		facts_error(c, new_token(c, facts_at(facts_object(c, "kubeconfig"), "token")),
 			"%s does not know who asks: %s", server, message);
 	else if (!version && (strstr(message, "not yet valid") || strstr(message, "has expired")))
-		casefile_wrong(c, remedy_for(c, remedies, message), "%s", message);
+		facts_error(c, remedy_for(c, remedies, message), "%s", message);
 	else if (!version)
-		casefile_wrong(c, join_or(c, remedy_for(c, remedies, message)), "%s", message);
-	else if (strcmp(json_str_or_empty(version, "major"), "1") != 0 || minor < ENTRANCE_MINOR_MIN)
-		casefile_warn(c, mem_dup("an API server of version 1.25 or later"),
+		facts_error(c, join_or(c, remedy_for(c, remedies, message)), "%s", message);
+	else if (strcmp(json_str_or_empty(version, "major"), "1") != 0 || minor < APISERVER_MINOR_MIN)
+		facts_warn(c, mem_dup("an API server of version 1.25 or later"),
 			"%s is %s, which is older than what kscaled is known to work with", server, git);
-	else if (minor > ENTRANCE_MINOR_MAX)
-		casefile_warn(c, mem_dup("a newer kscaled, if there is one"),
+	else if (minor > APISERVER_MINOR_MAX)
+		facts_warn(c, mem_dup("a newer kscaled, if there is one"),
 			"%s is %s, which is newer than what kscaled is known to work with", server, git);
 	else
-		casefile_fine(c, "%s is %s", server, git);
+		facts_ok(c, "%s is %s", server, git);
 }
 
-void entrance_clock(const struct casefile *c)
+void apiserver_clock(const struct facts *c)
 {
-	const json_t *version = casefile_object(c, "version");
+	const json_t *version = facts_object(c, "version");
 	int64_t date_ms = number(version, "date_ms"), skew_ms = number(version, "asked_ms") - date_ms;
 	long long seconds = llabs((long long)skew_ms / SECOND_MS);
 	const char *way = skew_ms > 0 ? "ahead of" : "behind";
 
 	if (date_ms == 0)
-		casefile_skip(c, "not looked at: the API server does not tell the time");
+		facts_skip(c, "not looked at: the API server does not tell the time");
 	else if (llabs(skew_ms) > SKEW_WRONG_MS)
-		casefile_wrong(c, mem_dup(CASEFILE_SET_CLOCK),
+		facts_error(c, mem_dup(FACTS_SET_CLOCK),
 			"the clock of this host is %lld seconds %s the API server's: certificates and tokens are not "
 			"yet "
 			"valid, or end early",
 			seconds, way);
 	else if (llabs(skew_ms) > SKEW_ODD_MS)
-		casefile_warn(c, mem_dup(CASEFILE_SET_CLOCK),
-			"the clock of this host is %lld seconds %s the API server's", seconds, way);
+		facts_warn(c, mem_dup(FACTS_SET_CLOCK), "the clock of this host is %lld seconds %s the API server's",
+			seconds, way);
 	else
-		casefile_fine(c, "agrees with the API server's");
+		facts_ok(c, "agrees with the API server's");
 }

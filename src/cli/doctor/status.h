@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CLI_DOCTOR_HOLDINGS_H
-#define CLI_DOCTOR_HOLDINGS_H
+#ifndef CLI_DOCTOR_STATUS_H
+#define CLI_DOCTOR_STATUS_H
 
 /*
  * Judgements of `kscaled doctor` on what there is to scale and what kscaled has of its own: objects
@@ -9,10 +9,10 @@
  * Facts: "scaledobjects", "scaledjobs" (lists), "certificates" (ca, serving: PEM texts).
  */
 
-#include "cli/doctor/casefile.h"
+#include "cli/doctor/facts.h"
 
-void holdings_objects(const struct casefile *c);
-void holdings_sources(const struct casefile *c); /* what fails there is nothing of the installation */
-void holdings_certificates(const struct casefile *c);
+void status_objects(const struct facts *c);
+void status_sources(const struct facts *c); /* what fails there is nothing of the installation */
+void status_certificates(const struct facts *c);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CLI_DOCTOR_COMPANY_H
-#define CLI_DOCTOR_COMPANY_H
+#ifndef CLI_DOCTOR_COMPETITORS_H
+#define CLI_DOCTOR_COMPETITORS_H
 
 /*
  * Judgements of `kscaled doctor` on who acts: the holder of the Lease, KEDA beside us,
@@ -9,10 +9,10 @@
  * Facts: "lease", "keda-lease", "keda-deployment", "scaledobjects" and "hpas" (lists).
  */
 
-#include "cli/doctor/casefile.h"
+#include "cli/doctor/facts.h"
 
-void company_lease(const struct casefile *c);
-void company_keda(const struct casefile *c);
-void company_hpas(const struct casefile *c);
+void competitors_lease(const struct facts *c);
+void competitors_keda(const struct facts *c);
+void competitors_hpas(const struct facts *c);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CLI_DOCTOR_ENTRANCE_H
-#define CLI_DOCTOR_ENTRANCE_H
+#ifndef CLI_DOCTOR_APISERVER_H
+#define CLI_DOCTOR_APISERVER_H
 
 /*
  * Judgements of `kscaled doctor` on the way into the cluster: kubeconfig, the credentials in it,
@@ -12,15 +12,15 @@
  * then).
  */
 
-#include "cli/doctor/casefile.h"
+#include "cli/doctor/facts.h"
 
 /* The versions of Kubernetes that kscaled is known to work with: 1.25 to 1.36. */
-#define ENTRANCE_MINOR_MIN 25
-#define ENTRANCE_MINOR_MAX 36
+#define APISERVER_MINOR_MIN 25
+#define APISERVER_MINOR_MAX 36
 
-void entrance_kubeconfig(const struct casefile *c);
-void entrance_credentials(const struct casefile *c);
-void entrance_api_server(const struct casefile *c);
-void entrance_clock(const struct casefile *c);
+void apiserver_kubeconfig(const struct facts *c);
+void apiserver_credentials(const struct facts *c);
+void apiserver_version(const struct facts *c);
+void apiserver_clock(const struct facts *c);
 
 #endif

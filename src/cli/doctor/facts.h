@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CLI_DOCTOR_CASEFILE_H
-#define CLI_DOCTOR_CASEFILE_H
+#ifndef CLI_DOCTOR_FACTS_H
+#define CLI_DOCTOR_FACTS_H
 
 /*
  * What a judgement of `kscaled doctor` looks at: how kscaled is set up, the time, and the facts
@@ -18,13 +18,13 @@
 #include "cli/doctor/diagnosis.h"
 
 /* Who made the objects in the cluster, and can make them again. */
-enum doctor_maker { DOCTOR_MANIFESTS, DOCTOR_HELM, DOCTOR_JOIN, DOCTOR_OTHERS };
+enum doctor_installer { DOCTOR_MANIFESTS, DOCTOR_HELM, DOCTOR_JOIN, DOCTOR_OTHERS };
 
 /* What the command line says, which the cluster does not override. */
 enum {
-	DOCTOR_SAID_SERVICE = 1 << 0,
-	DOCTOR_SAID_WATCH = 1 << 1,
-	DOCTOR_SAID_KEDA = 1 << 2,
+	DOCTOR_GIVEN_SERVICE = 1 << 0,
+	DOCTOR_GIVEN_WATCH = 1 << 1,
+	DOCTOR_GIVEN_KEDA = 1 << 2,
 };
 
 struct doctor_setup {        /* strings are borrowed; NULL: not set */
@@ -44,9 +44,9 @@ struct doctor_setup {        /* strings are borrowed; NULL: not set */
 	const char *host;        /* "HOST:PORT" */
 	const char *scale_kinds; /* NULL: all */
 	bool no_scaledjobs, service_account_tokens;
-	unsigned said; /* DOCTOR_SAID_... */
+	unsigned given; /* DOCTOR_GIVEN_... */
 	/* Of the installation, as its objects tell (release.c). */
-	enum doctor_maker maker;
+	enum doctor_installer installer;
 	const char *release;           /* Helm's name of it; of others: "it is managed by x" */
 	const char *release_namespace; /* Helm's */
 	const char *version;           /* of kscaled's; NULL: unknown */
@@ -61,7 +61,7 @@ struct doctor_setup {        /* strings are borrowed; NULL: not set */
 	bool no_roles;    /* it has none: somebody else grants the rights */
 };
 
-struct casefile {
+struct facts {
 	const struct doctor_setup *setup;
 	json_t *facts;   /* borrowed */
 	int64_t now_ms;  /* the wall clock */
@@ -72,40 +72,40 @@ struct casefile {
 /* ---- Facts ---- */
 
 /* Borrowed; NULL: there is none, or an error. */
-const json_t *casefile_object(const struct casefile *c, const char *fact);
+const json_t *facts_object(const struct facts *c, const char *fact);
 /* The message of the error; "": none. */
-const char *casefile_message(const struct casefile *c, const char *fact);
+const char *facts_message(const struct facts *c, const char *fact);
 /* The API server said that there is no such object. */
-bool casefile_lacks(const struct casefile *c, const char *fact);
+bool facts_lacks(const struct facts *c, const char *fact);
 /*
  * The object, or NULL: then it is lacking, or (*told) it could not be read, which is among the
  * findings now: a right that the user lacks as not looked at, everything else as an error.
  */
-const json_t *casefile_read(const struct casefile *c, const char *fact, bool *told);
+const json_t *facts_read(const struct facts *c, const char *fact, bool *reported);
 
 /* Below an object, by names separated by dots. NULL, or "": there is none. */
-const json_t *casefile_at(const json_t *object, const char *path);
-const char *casefile_text_at(const json_t *object, const char *path);
+const json_t *facts_at(const json_t *object, const char *path);
+const char *facts_text_at(const json_t *object, const char *path);
 /* The condition of this type in status.conditions; NULL: none. */
-const json_t *casefile_condition(const json_t *object, const char *type);
+const json_t *facts_condition(const json_t *object, const char *type);
 /* The container `kscaled` of a Deployment; NULL: none. */
-const json_t *casefile_container(const json_t *deployment);
+const json_t *facts_container(const json_t *deployment);
 /* metadata.namespace and metadata.name. */
-const char *casefile_namespace_of(const json_t *object);
-const char *casefile_name_of(const json_t *object);
+const char *facts_namespace_of(const json_t *object);
+const char *facts_name_of(const json_t *object);
 /* "2026-01-02T03:04:05Z" as milliseconds; 0: it is none. */
-int64_t casefile_time_at(const json_t *object, const char *path);
+int64_t facts_time_at(const json_t *object, const char *path);
 
 /* Whether the PEM text of a decoded caBundle, NULL: none, has this certificate, whatever else. */
-bool casefile_bundle_has(const char *bundle, const char *certificate);
+bool facts_bundle_has(const char *bundle, const char *certificate);
 
 /* ---- Findings ---- */
 
-void casefile_fine(const struct casefile *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void casefile_skip(const struct casefile *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void facts_ok(const struct facts *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void facts_skip(const struct facts *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* mend: taken, may be NULL. */
-void casefile_warn(const struct casefile *c, char *mend, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-void casefile_wrong(const struct casefile *c, char *mend, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void facts_warn(const struct facts *c, char *mend, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void facts_error(const struct facts *c, char *mend, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* ---- Commands that mend; the caller owns them ---- */
 
@@ -114,33 +114,33 @@ void casefile_wrong(const struct casefile *c, char *mend, const char *fmt, ...) 
  * a sentence, in which commands and options stand between backquotes. Tests run them.
  */
 
-#define CASEFILE_SET_CLOCK "sudo timedatectl set-ntp true"
+#define FACTS_SET_CLOCK "sudo timedatectl set-ntp true"
 
 /* How a user runs kscaled. Borrowed. */
-const char *casefile_program(const struct casefile *c);
+const char *facts_program(const struct facts *c);
 /* As a part of a sentence: between backquotes, unless it is a sentence. Takes mend. */
-char *casefile_quote(char *mend);
+char *facts_quote(char *mend);
 
 /*
  * Makes the objects of the installation again, as they were made: `helm upgrade ...`,
  * `sudo kscaled join ...`, or `kscaled manifests ... | kubectl apply -f -` with the options of this
  * set-up. Gives no right that it was made without.
  */
-char *casefile_apply(const struct casefile *c);
+char *facts_apply(const struct facts *c);
 /*
  * The same with one thing changed: values of Helm's, "a.b=c"; options of `kscaled manifests`,
  * which come last. kscaled on a host has neither.
  */
-char *casefile_apply_with(const struct casefile *c, const char *values, const char *options);
+char *facts_apply_with(const struct facts *c, const char *values, const char *options);
 /* `sudo kscaled join ...` as the host was joined; NULL: none was. */
-char *casefile_join(const struct casefile *c);
+char *facts_join(const struct facts *c);
 /* The same, if the kubeconfig by which is asked is the one of a host that was joined. */
-char *casefile_join_here(const struct casefile *c);
-/* As casefile_apply, with this address of the host. */
-char *casefile_apply_at(const struct casefile *c, const char *host);
+char *facts_join_here(const struct facts *c);
+/* As facts_apply, with this address of the host. */
+char *facts_apply_at(const struct facts *c, const char *host);
 /* `kscaled explain so shop/web`; kind: "so", "sj", or "" for either. */
-char *casefile_explain(const struct casefile *c, const char *kind, const char *namespace_, const char *name);
+char *facts_explain(const struct facts *c, const char *kind, const char *namespace_, const char *name);
 /* Starts kscaled anew, where it runs. */
-char *casefile_restart(const struct casefile *c);
+char *facts_restart(const struct facts *c);
 
 #endif
