@@ -12,7 +12,7 @@
 #include "net/tls/x509.h"
 #include "serve/access/frontproxyconfig.h"
 
-/* Since this version the aggregator looks at EndpointSlices; before, at Endpoints. */
+/* The first minor version whose aggregator reads EndpointSlices instead of Endpoints. */
 #define SLICES_SINCE_MINOR 33
 
 static bool is_external_name(const json_t *service)
@@ -22,7 +22,7 @@ static bool is_external_name(const json_t *service)
 
 /* ---- Service ---- */
 
-/* The port of the Service that the APIService names; NULL: it has none such. */
+/* The Service's port with this number; NULL: none. */
 static const json_t *port_of(const json_t *service, json_int_t wanted)
 {
 	const json_t *port;
@@ -99,7 +99,7 @@ static char *mend_endpoints(const struct facts *c, const json_t *service)
 	return facts_at(service, "spec.selector") ? facts_restart(c) : facts_apply(c);
 }
 
-/* true: API servers that look at Endpoints find what they need. */
+/* Older API servers read Endpoints. false: they are missing, and a finding says so. */
 static bool judge_old_kind(const struct facts *c, const json_t *service)
 {
 	int minor = atoi(facts_text_at(facts_object(c, "version"), "minor"));
@@ -202,7 +202,10 @@ static const json_t *availability(const struct facts *c)
 	return facts_condition(facts_object(c, "apiservice"), "Available");
 }
 
-/* A Service that was applied as a name keeps it; `kscaled join` knows how to replace it. */
+/*
+ * Applying over an ExternalName does not remove the name, so delete first; `kscaled join` replaces
+ * the Service itself.
+ */
 static char *replace_name(const struct facts *c)
 {
 	MEM_AUTO char *apply = facts_apply_at(c, "ADDRESS:PORT");
@@ -213,7 +216,8 @@ static char *replace_name(const struct facts *c)
 }
 
 /*
- * Where no kube-proxy runs beside the API server. A name takes what belongs to an address with it.
+ * For an API server without kube-proxy beside it. Switching from an address to a name requires
+ * deleting the address's objects first.
  */
 static char *let_reach(const struct facts *c)
 {
@@ -235,8 +239,8 @@ static char *let_reach(const struct facts *c)
 }
 
 /*
- * Nothing tells whether the aggregator goes to endpoints (--enable-aggregator-routing) or to the
- * Service; the errors of both ways do.
+ * The cluster does not tell whether --enable-aggregator-routing is set; the wording of the errors
+ * does.
  */
 void aggregation_routing(const struct facts *c)
 {
@@ -302,7 +306,10 @@ void aggregation_ca_bundle(const struct facts *c)
 		facts_ok(c, "is kscaled's authority");
 }
 
-/* Without the headers' names nobody reads them, though the aggregator sends the same always. */
+/*
+ * The header names are required: kscaled reads no others, although the aggregator always sends
+ * these.
+ */
 #define GIVE_REQUEST_HEADER                                                                                            \
 	"give kube-apiserver (kubeadm: in /etc/kubernetes/manifests/kube-apiserver.yaml) "                             \
 	"`--requestheader-client-ca-file=CA --requestheader-allowed-names=NAME "                                       \
@@ -310,13 +317,13 @@ void aggregation_ca_bundle(const struct facts *c)
 	"--requestheader-extra-headers-prefix=X-Remote-Extra- --proxy-client-cert-file=CERTIFICATE "                   \
 	"--proxy-client-key-file=KEY`, where CERTIFICATE is a client's, of NAME, signed by CA"
 
-/* kubeadm keeps what is there, ended or not, and renews no authority. */
+/* kubeadm keeps existing files, even expired ones, and never renews a CA. */
 #define NEW_FRONT_PROXY                                                                                                \
 	"make a new authority and a certificate of it, and start kube-apiserver again; with kubeadm: `sudo sh -c 'rm " \
 	"/etc/kubernetes/pki/front-proxy-*' && sudo kubeadm init phase certs front-proxy-ca && sudo kubeadm init "     \
 	"phase certs front-proxy-client`; with k3s, see k3s certificate rotate-ca"
 
-/* kube-apiserver tells of no authority that has ended. */
+/* kube-apiserver does not publish an expired CA: then the ConfigMap lacks the key. */
 static char *mend_front_proxy(const struct err *err)
 {
 	return mem_dup(err->kind == ERR_MISSING ? GIVE_REQUEST_HEADER
@@ -380,7 +387,7 @@ void aggregation_available(const struct facts *c)
 			json_str_or_empty(condition, "reason"), message);
 }
 
-/* Discovery first: without it no metric is asked for. */
+/* Clients ask for no metric unless discovery works. */
 static bool judge_discovery(const struct facts *c)
 {
 	bool reported;
@@ -392,7 +399,7 @@ static bool judge_discovery(const struct facts *c)
 	return discovery != NULL;
 }
 
-/* The words are kscaled's (serve/externalmetrics): the way is good, and the source is not. */
+/* kscaled's own wording (serve/externalmetrics): the path works, the source does not. */
 static bool says_source_fails(const json_t *asked)
 {
 	MEM_AUTO char *words = mem_printf("metric %s: ", json_str_or_empty(asked, "name"));

@@ -3,9 +3,8 @@
 #define CLI_DOCTOR_AGGREGATION_H
 
 /*
- * Judgements of `kscaled doctor` on the way from the API server to kscaled: Service, endpoints,
- * APIService, how the aggregator gets there, whom it trusts and whom kscaled trusts, and a metric
- * fetched on that way. Pure.
+ * Checks of `kscaled doctor` on the path from the API server to kscaled: Service, endpoints,
+ * APIService, the aggregator's route, trust in both directions, and fetching a metric. Pure.
  *
  * Facts: "service", "endpointslices" (a list), "endpoints", "apiservice", "certificates" (ca,
  * serving: PEM texts), "request-header" (a ConfigMap), "discovery" (an APIResourceList), "metric"

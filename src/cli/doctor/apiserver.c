@@ -14,16 +14,16 @@
 #define SECOND_MS INT64_C(1000)
 #define DAY_MS    (24 * 3600 * SECOND_MS)
 
-/* Kubernetes' Leases and tokens bear some seconds; certificates that are made anew do not. */
+/* Clock skew: a few seconds are harmless for Leases and tokens, not for new certificates. */
 #define SKEW_ODD_MS   (5 * SECOND_MS)
 #define SKEW_WRONG_MS (60 * SECOND_MS)
 
-/* ---- What an error's text says, and what mends it ---- */
+/* ---- Fixes by the text of an error ---- */
 
-/* The first whose words the text has, both, counts. */
+/* The first entry applies whose words are both in the text. */
 struct remedy {
-	const char *word, *with; /* NULL: any text; with alone: none */
-	const char *mend;        /* with the words in capitals of fill() */
+	const char *word, *with; /* NULL: any text */
+	const char *mend;        /* with placeholders of fill() */
 };
 
 static const char *kubeconfig_file(const struct facts *c)
@@ -31,12 +31,12 @@ static const char *kubeconfig_file(const struct facts *c)
 	return c->setup->kubeconfig ? c->setup->kubeconfig : "FILE";
 }
 
-/* The text with what is known in the place of its words, each as one of a shell's. */
+/* Replaces the placeholders whose values are known, quoted for a shell. */
 static char *fill(const struct facts *c, const char *text)
 {
 	const json_t *config = facts_object(c, "kubeconfig");
 	const struct {
-		const char *word, *value; /* "": not known, so that the word stays */
+		const char *word, *value; /* "": unknown, the placeholder stays */
 	} words[] = {
 		{ "PROGRAM", facts_program(c) },
 		{ "FILE", kubeconfig_file(c) },
@@ -54,7 +54,7 @@ static char *fill(const struct facts *c, const char *text)
 			i++;
 		len = i < MEM_COUNT(words) ? strlen(words[i].word) : 1;
 		if (i == 0)
-			buf_puts(&out, words[i].value); /* "kubectl kscaled" are two */
+			buf_puts(&out, words[i].value); /* unquoted: "kubectl kscaled" is two words */
 		else if (i < MEM_COUNT(words) && *words[i].value)
 			plaintext_put_word(&out, words[i].value);
 		else
@@ -71,7 +71,7 @@ static char *remedy_for(const struct facts *c, const struct remedy *list, const 
 	return fill(c, list->mend);
 }
 
-/* A host that was joined is joined again, whatever is wrong with its kubeconfig. Takes mend. */
+/* On a host that was joined, joining again fixes any problem with its kubeconfig. Takes mend. */
 static char *join_or(const struct facts *c, char *mend)
 {
 	char *join = facts_join_here(c);
@@ -83,8 +83,8 @@ static char *join_or(const struct facts *c, char *mend)
 }
 
 /*
- * A kubeconfig beside the one that cannot be used, which stays as it is: of the same cluster, with
- * a token of kscaled's account. That is asked for first: where there is none, nothing is made.
+ * Writes a second kubeconfig for the same cluster with a token of kscaled's account; the unusable
+ * one stays as it is. The token is requested first: if that fails, nothing is written.
  */
 #define BESIDE                                                                                                         \
 	"token=$(kubectl --kubeconfig FILE -n NAMESPACE create token ACCOUNT --duration 24h) && (umask 077; kubectl "  \
@@ -122,10 +122,7 @@ static int64_t number(const json_t *object, const char *key)
 	return json_integer_value(json_object_get(object, key));
 }
 
-/*
- * The token of an account is asked for by kubectl; of a file that a daemon keeps itself, that
- * daemon must be running.
- */
+/* How to replace an expired or rejected token. */
 static char *new_token(const struct facts *c, const json_t *token)
 {
 	const char *account = text_behind(json_str_or_empty(token, "subject"), "system:serviceaccount:");
@@ -135,17 +132,17 @@ static char *new_token(const struct facts *c, const json_t *token)
 	MEM_AUTO char *ask = NULL, *write = NULL;
 	struct buf place = BUF_INIT(SIZE_MAX);
 
-	/* It makes the account again, too, if that is why the token is worth nothing. */
+	/* Joining also restores the account, in case its loss made the token invalid. */
 	if (join)
 		return join;
-	/* The kubelet renews that of a Pod when four fifths of its life are over. */
+	/* The kubelet renews a Pod's token at 80 % of its life; a restart gets a new one. */
 	if (!c->setup->kubeconfig)
 		return facts_restart(c);
 	if (!colon)
 		return mem_printf("a new token in %s", *file ? file : kubeconfig_file(c));
 	ask = mem_printf("kubectl -n %.*s create token %s --duration 24h", (int)(colon - account), account, colon + 1);
 	write = fill(c, "kubectl config set-credentials USER --kubeconfig FILE --token \"$token\"");
-	/* Not both at once: where no token is given, none is written. */
+	/* In two steps: if no token is issued, none is written. */
 	if (!*file)
 		return mem_printf("token=$(%s) && %s", ask, write);
 	plaintext_put_word(&place, file);
@@ -154,7 +151,7 @@ static char *new_token(const struct facts *c, const json_t *token)
 	return mend;
 }
 
-/* Of an administrator, or of kscaled's that was not made by `kscaled join`. */
+/* For an administrator's kubeconfig, or one of kscaled's that `kscaled join` did not write. */
 static char *new_certificate(const struct facts *c)
 {
 	return join_or(c,
@@ -164,7 +161,7 @@ static char *new_certificate(const struct facts *c)
 			"kscaled's own, `sudo kscaled join --kubeconfig ADMIN`"));
 }
 
-/* Judges one span of life; what: "the token of x". mend is taken. */
+/* Checks a validity period. what: "the token of x". mend is taken. */
 static void judge_span(const struct facts *c, const char *what, int64_t from_ms, int64_t until_ms, char *mend)
 {
 	char from[TIMESTAMP_TEXT_MAX], until[TIMESTAMP_TEXT_MAX];

@@ -3,18 +3,17 @@
 #define CLI_DOCTOR_APISERVER_H
 
 /*
- * Judgements of `kscaled doctor` on the way into the cluster: kubeconfig, the credentials in it,
- * the API server and its version, the clock. Pure.
+ * Checks of `kscaled doctor` on access to the API server: kubeconfig, its credentials, the API
+ * server's version, the clock. Pure.
  *
- * Facts: "kubeconfig" (source, server, token_file, cluster and user as it names them, and of its
- * credentials certificate: cn, from_ms, until_ms; and token: subject, issued_ms, until_ms) and
- * "version" (major, minor, gitVersion; date_ms: what its clock said, and asked_ms: what ours said
- * then).
+ * Facts: "kubeconfig" (source, server, token_file, the names of cluster and user, certificate: cn,
+ * from_ms, until_ms; and token: subject, issued_ms, until_ms) and "version" (major, minor,
+ * gitVersion; date_ms: the server's clock; asked_ms: ours at that moment).
  */
 
 #include "cli/doctor/facts.h"
 
-/* The versions of Kubernetes that kscaled is known to work with: 1.25 to 1.36. */
+/* The Kubernetes versions that kscaled is tested with: 1.25 to 1.36. */
 #define APISERVER_MINOR_MIN 25
 #define APISERVER_MINOR_MAX 36
 

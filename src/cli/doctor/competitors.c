@@ -8,14 +8,14 @@
 #include "base/strmap.h"
 #include "base/text.h"
 
-/* So many of one kind are told each by itself. */
+/* More findings than this are only counted. */
 #define REPORTED_MAX 20
 
 /* ---- Leases ---- */
 
 struct lease_state {
-	const char *holder; /* "": nobody */
-	bool renewed;       /* while it was watched (gather.c) */
+	const char *holder; /* "": none */
+	bool renewed;       /* while gather.c watched it */
 	int64_t watched_ms;
 };
 
@@ -87,7 +87,7 @@ void competitors_keda(const struct facts *c)
 
 /* ---- HPAs of others ---- */
 
-/* "shop deployment.apps/web", in lower case as far as it is a kind; the caller owns it. */
+/* "shop Deployment.apps/web". The caller owns it. */
 static char *target_key(const json_t *object, const json_t *ref)
 {
 	const char *version = json_str_or_empty(ref, "apiVersion"), *kind = json_str_or_empty(ref, "kind");
@@ -113,7 +113,7 @@ static bool is_of(const json_t *hpa, const char *scaledobject)
 	return false;
 }
 
-/* An HPA that the ScaledObject is told to take as its own. */
+/* The ScaledObject is annotated to adopt this HPA. */
 static bool is_to_be_taken(const json_t *scaledobject, const json_t *hpa)
 {
 	return strcmp(facts_text_at(scaledobject, "spec.advanced.horizontalPodAutoscalerConfig.name"),

@@ -3,8 +3,8 @@
 #define CLI_DOCTOR_COMPETITORS_H
 
 /*
- * Judgements of `kscaled doctor` on who acts: the holder of the Lease, KEDA beside us,
- * HorizontalPodAutoscalers of others on the same targets. Pure.
+ * Checks of `kscaled doctor` on who else acts: the holder of the Lease, KEDA, and foreign
+ * HorizontalPodAutoscalers on the same targets. Pure.
  *
  * Facts: "lease", "keda-lease", "keda-deployment", "scaledobjects" and "hpas" (lists).
  */

@@ -23,7 +23,7 @@ static bool serves_our_version(const json_t *crd)
 	return false;
 }
 
-/* Whose schema it is, by the labels: ours, KEDA's. */
+/* The version that the CRDs should have. */
 static const char *version_of(const struct facts *c)
 {
 	return c->setup->version ? c->setup->version : PACKAGE_VERSION;
@@ -40,7 +40,7 @@ static enum whose whose(const struct facts *c, const json_t *crd)
 	return json_str_is(labels, "app.kubernetes.io/version", version_of(c)) ? OURS : OURS_OF_ANOTHER_VERSION;
 }
 
-/* A release that came without the kinds does not bring one back. */
+/* A Helm release installed without CRDs does not restore a missing one. */
 static char *mend(const struct facts *c)
 {
 	struct doctor_setup setup = *c->setup;
@@ -55,12 +55,12 @@ static char *mend(const struct facts *c)
 			return mem_dup("the release came without them (crds.install=false): whoever installed the "
 				       "others has to apply them all again");
 	}
-	setup.others_crds = false; /* it is about them */
+	setup.others_crds = false; /* the CRDs are what must be applied */
 	whole.setup = &setup;
 	return facts_apply(&whole);
 }
 
-/* false: it could not be read, which is told; counts gets one more where it can be used. */
+/* Counts a usable CRD by its origin. false: it could not be read, and a finding says so. */
 static bool judge(const struct facts *c, const char *plural, size_t counts[3])
 {
 	MEM_AUTO char *fact = mem_printf("crd %s", plural);
@@ -86,7 +86,7 @@ void definitions_crds(const struct facts *c)
 {
 	size_t counts[3] = { 0 }, all = 0;
 
-	/* Who may not read one may read none. */
+	/* If one may not be read, none may: report it once. */
 	for (const char *const *plural = definitions_plurals; *plural && judge(c, *plural, counts); plural++)
 		continue;
 	all = counts[OURS] + counts[OURS_OF_ANOTHER_VERSION] + counts[OF_OTHERS];

@@ -107,7 +107,7 @@ static void put_mend(const struct diagnosis_line *f, struct buf *out)
 	buf_putc(out, '\n');
 }
 
-/* "skipped  endpoints, lease: not looked at, as what they need is wrong" */
+/* "skipped  endpoints, lease: not checked, ..." */
 static void put_what_follows(const struct diagnosis *d, struct buf *out)
 {
 	const char *separator = "skipped  ";
@@ -122,7 +122,7 @@ static void put_what_follows(const struct diagnosis *d, struct buf *out)
 		buf_puts(out, ": not looked at, for what they need is wrong\n");
 }
 
-/* What is wrong stands below the hop; what is fine, or the one thing that there is, beside it. */
+/* Problems go below the hop; a single harmless finding goes beside it. */
 void diagnosis_text(const struct diagnosis *d, struct buf *out)
 {
 	for (size_t i = 0; i < d->count; i++) {

@@ -29,11 +29,11 @@
 
 enum { FINE = 0, WRONG = 1, UNREACHABLE = 2 /* wrong usage, too */ };
 
-/* Where the systemd unit has them. */
+/* The paths in the systemd unit. */
 #define HOST_CONFIG     "/etc/kscaled/kscaled.conf"
 #define HOST_KUBECONFIG "/etc/kscaled/kubeconfig"
 
-/* The administrator's of a k3s. */
+/* The administrator's kubeconfig of k3s. */
 #define K3S_KUBECONFIG "/etc/rancher/k3s/k3s.yaml"
 
 /* ---- The chain ---- */
@@ -41,8 +41,8 @@ enum { FINE = 0, WRONG = 1, UNREACHABLE = 2 /* wrong usage, too */ };
 #define NEEDS_MAX 4
 
 /*
- * In the order in which they are told. A hop that needs one that is wrong is not looked at: what it
- * would say is a consequence.
+ * In the order of the report. A hop whose prerequisite failed is skipped: its failure would be a
+ * consequence.
  */
 static const struct hop {
 	const char *name;
@@ -75,7 +75,7 @@ static const struct hop {
 	{ "sources", status_sources, { "pods", "crds" } },
 };
 
-/* The hop that is to blame for this one: itself, or one before it; NULL: it is fine. */
+/* The failed hop behind this one's failure: itself or an earlier one; NULL: it is fine. */
 static const char *to_blame(const char *name, const char *const *causes)
 {
 	for (size_t i = 0; i < MEM_COUNT(hops); i++)
@@ -93,7 +93,7 @@ static const char *wrong_need(const struct hop *hop, const char *const *causes)
 	return cause;
 }
 
-/* Where nothing is installed, nothing else is worth a word. */
+/* If nothing is installed, the report ends here. */
 #define LAST_WORD "release"
 
 void doctor_judge(const struct doctor_setup *setup, json_t *facts, bool reached, int64_t now_ms, struct diagnosis *out)
@@ -282,7 +282,7 @@ static bool take(struct doctor_arguments *a, int c, const char *value)
 	case 'h': a->help = true; return true;
 	case 'o': return take_format(a, value);
 	case KUBECONFIG: s->kubeconfig = value; return true;
-	case CONFIG: return true; /* config_given has it */
+	case CONFIG: return true; /* read by config_given */
 	case STRICT: a->strict = true; return true;
 	case NAMESPACE: s->namespace_ = value; return is_namespace("namespace", value);
 	case SERVICE_NAME:
@@ -311,7 +311,7 @@ static bool read_arguments(int argc, char **argv, struct doctor_arguments *a)
 {
 	int c;
 
-	optind = 0; /* glibc: begin anew, main may have used getopt before */
+	optind = 0; /* glibc: reset, main may have used getopt */
 	while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1)
 		if (!take(a, c, optarg))
 			return false;
@@ -320,7 +320,7 @@ static bool read_arguments(int argc, char **argv, struct doctor_arguments *a)
 	return optind == argc;
 }
 
-/* The manifests' options are checked by those who print them. */
+/* Generating the manifests checks their options. */
 static bool check_setup(const struct doctor_setup *setup)
 {
 	struct doctor_setup known = *setup;
@@ -337,7 +337,7 @@ static bool check_setup(const struct doctor_setup *setup)
 
 /* ---- All of it ---- */
 
-/* Where no option says it: the Pod's account, kscaled's own of this host, that of kubectl. */
+/* Without the option: the Pod's account, else kscaled's kubeconfig on this host, else kubectl's. */
 static void find_kubeconfig(struct doctor_setup *setup, char **owned)
 {
 	if (setup->kubeconfig || kube_config_in_pod())
@@ -351,7 +351,9 @@ static void find_kubeconfig(struct doctor_setup *setup, char **owned)
 		setup->kubeconfig = *owned;
 }
 
-/* Whose kubeconfig may join: the one that was given, where it is not kscaled's own; else k3s'. */
+/*
+ * The kubeconfig to suggest for joining: the given one, unless it is kscaled's; else that of k3s.
+ */
 static void find_admin(struct doctor_setup *setup)
 {
 	if (setup->kubeconfig && strcmp(setup->kubeconfig, HOST_KUBECONFIG) != 0)
@@ -414,7 +416,7 @@ static int read_and_run(int argc, char **argv, struct doctor_arguments *a)
 
 int cli_doctor(int argc, char **argv)
 {
-	static char name[] = "kscaled doctor"; /* what getopt's own messages begin with */
+	static char name[] = "kscaled doctor"; /* getopt's messages begin with it */
 	MEM_AUTO char *kubeconfig = kubectlplugin_runs() ? kubectlplugin_kubeconfig() : NULL;
 	struct doctor_arguments a = { .help = false };
 	struct options o;

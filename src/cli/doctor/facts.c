@@ -160,16 +160,15 @@ char *facts_quote(char *mend)
 	return quoted;
 }
 
-/*
- * It runs in a Pod, by a Deployment; so does this, where no kubeconfig is given.
- */
+/* kscaled runs in Pods. Without a kubeconfig this runs in one of them. */
 static bool in_cluster(const struct facts *c)
 {
 	return c->setup->in_pod || facts_object(c, "deployment") != NULL || !c->setup->kubeconfig;
 }
 
 /*
- * Where the API server reaches it, as the Service and its EndpointSlice say. "" when they do not.
+ * Puts " --host ..." with the address in the Service or its EndpointSlice; nothing if they have
+ * none.
  */
 static void put_host(const struct facts *c, struct buf *out)
 {
@@ -209,7 +208,7 @@ static void put_flag(struct buf *out, const char *option, bool is_set)
 		buf_printf(out, " --%s", option);
 }
 
-/* What `kscaled manifests` and `kscaled join` both know. */
+/* The options that `kscaled manifests` and `kscaled join` share. */
 static void put_options(const struct facts *c, struct buf *out)
 {
 	const struct doctor_setup *s = c->setup;
@@ -242,7 +241,7 @@ static char *by_manifests(const struct facts *c, const char *more)
 	return buf_take(&out);
 }
 
-/* Of the same version, as --reuse-values wants it; what was given stays as it is. */
+/* --reuse-values needs the chart of the same version; it keeps the user's values. */
 static char *by_helm(const struct facts *c, const char *values)
 {
 	const struct doctor_setup *s = c->setup;
@@ -257,7 +256,7 @@ static char *by_helm(const struct facts *c, const char *values)
 	return buf_take(&out);
 }
 
-/* more: options at its end. */
+/* more: options to append. */
 static char *by_join(const struct facts *c, const char *more)
 {
 	const struct doctor_setup *s = c->setup;
@@ -268,7 +267,7 @@ static char *by_join(const struct facts *c, const char *more)
 	if (s->joined)
 		return mem_printf("sudo kscaled join %s%s", s->joined, more);
 	buf_puts(&out, s->knows_roles ? "sudo kscaled join" : "`sudo kscaled join");
-	/* The host's own may not join. */
+	/* kscaled's own kubeconfig lacks the rights to join. */
 	put_text(&out, "kubeconfig", s->admin && !facts_object(c, "joined") ? s->admin : "ADMIN", NULL);
 	if (s->knows_roles)
 		put_options(c, &out);

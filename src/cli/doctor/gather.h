@@ -11,14 +11,14 @@
 #include "cli/doctor/facts.h"
 
 /*
- * The facts "kubeconfig" and "version". Sets setup->namespace_, where it is NULL, to a text that
- * *facts owns. false: no more can be asked. The caller owns *facts.
+ * The facts "kubeconfig" and "version". Sets setup->namespace_, if NULL, to a text that *facts
+ * owns. false: the API server does not answer. The caller owns *facts.
  */
 bool gather_apiserver(struct doctor_setup *setup, json_t **facts);
 
 /*
- * All others, after gather_apiserver was true. Completes *setup by what the installation tells of
- * itself (release.h): also its namespace, where nobody has said it.
+ * All other facts, after gather_apiserver returned true. Completes *setup from the installation's
+ * objects (release.h), also its namespace if that was not given.
  */
 void gather_cluster(struct doctor_setup *setup, json_t *facts);
 

@@ -9,14 +9,14 @@
 #include "base/text.h"
 #include "cli/plaintext.h"
 
-/* What a Pod takes from its creation until it is ready, and an image to be pulled. */
+/* Time for a new Pod to pull its image and become ready. */
 #define START_MS INT64_C(30000)
 
-/* ---- What is wrong with one ---- */
+/* ---- One Pod ---- */
 
 struct trouble {
 	char *mend;    /* owned; NULL */
-	char *message; /* owned; NULL: nothing, or it only begins */
+	char *message; /* owned; NULL: none, or still starting */
 };
 
 static const json_t *status_of(const json_t *pod)
@@ -32,15 +32,15 @@ static const json_t *status_of(const json_t *pod)
 	return json_array_get(list, 0);
 }
 
-/* "scaling/kscaled-5c8": for commands, "-n scaling ... kscaled-5c8". */
+/* "kubectl -n scaling logs kscaled-5c8" */
 static char *about(const struct facts *c, const char *command, const json_t *pod)
 {
 	return mem_printf("kubectl -n %s %s %s", c->setup->namespace_, command, facts_name_of(pod));
 }
 
 /*
- * The last line that it said, as terminationMessagePolicy FallbackToLogsOnError keeps it; before
- * the one with which main.c ends where an option is wrong.
+ * The last line of its log, kept by terminationMessagePolicy FallbackToLogsOnError; but not the
+ * hint that main.c prints after an option's error.
  */
 static char *last_words(const json_t *ended)
 {
@@ -54,7 +54,9 @@ static char *last_words(const json_t *ended)
 	return *all ? mem_printf(": %.300s", end ? end + 1 : all) : mem_dup("");
 }
 
-/* Twice the limit of before, with the requests: Helm's value replaces the chart's whole block. */
+/*
+ * Doubles the limit. Repeats the requests, because Helm's value replaces the chart's whole block.
+ */
 static char *more_memory(const struct facts *c, const json_t *container)
 {
 	const json_t *resources = json_object_get(container, "resources"), *requests = facts_at(resources, "requests");
@@ -80,7 +82,7 @@ static char *more_memory(const struct facts *c, const json_t *container)
 	return mend;
 }
 
-/* The image from a registry: what is behind the last slash of the one that cannot be had. */
+/* The same image name in the user's registry. */
 static char *other_image(const struct facts *c, const char *image)
 {
 	const char *name = strrchr(image, '/') ? strrchr(image, '/') + 1 : image;
@@ -132,7 +134,7 @@ static void judge_waiting(const struct facts *c, const json_t *pod, const json_t
 	}
 }
 
-/* Not yet on a node, or nothing is told of its container. */
+/* Not scheduled yet, or its container has no status. */
 static void judge_pending(const struct facts *c, const json_t *pod, int64_t age_ms, struct trouble *t)
 {
 	const json_t *scheduled = facts_condition(pod, "PodScheduled");
@@ -146,7 +148,7 @@ static void judge_pending(const struct facts *c, const json_t *pod, int64_t age_
 		t->message = mem_printf("has been starting for %lld seconds on node %s", (long long)age_ms / 1000,
 			facts_text_at(pod, "spec.nodeName"));
 	if (json_str_is(scheduled, "status", "False"))
-		t->mend = mem_dup("kubectl describe nodes"); /* what each has left, and whom it takes */
+		t->mend = mem_dup("kubectl describe nodes"); /* shows free resources and taints */
 	else if (t->message)
 		t->mend = about(c, "describe pod", pod);
 }
@@ -190,7 +192,7 @@ static bool is_ready(const json_t *pod)
 	return json_str_is(facts_condition(pod, "Ready"), "status", "True");
 }
 
-/* No Pod is made: the quota, the Pod security, an account that is not there. */
+/* No Pod is created: quota, Pod security, missing service account. */
 static void judge_none(const struct facts *c, const json_t *deployment)
 {
 	const json_t *failure = facts_condition(deployment, "ReplicaFailure");
@@ -208,7 +210,7 @@ static void judge_none(const struct facts *c, const json_t *deployment)
 			"Deployment %s/kscaled has no Pod%s%.300s", ns, *message ? ": " : "", message);
 }
 
-/* While one is ready the others hold nothing up. */
+/* With one Pod ready, problems of the others are warnings. */
 static void judge_others(const struct facts *c, const json_t *pods, size_t ready)
 {
 	const json_t *pod;

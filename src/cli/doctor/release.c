@@ -28,7 +28,7 @@ static json_t *object_of(const json_t *facts, const char *fact)
 	return json_object_get(json_object_get(facts, fact), "object");
 }
 
-/* Kept by the facts, so that the set-up may borrow it. Takes text. */
+/* Stores text in the facts, so that the setup can borrow it. Takes text. */
 static const char *keep(json_t *facts, const char *key, char *text)
 {
 	json_t *kept = object_of(facts, "release");
@@ -42,9 +42,9 @@ static const char *keep(json_t *facts, const char *key, char *text)
 	return json_string_value(json_object_get(kept, key));
 }
 
-/* ---- The daemon's options, by its arguments and environment ---- */
+/* ---- The daemon's options, from its arguments and environment ---- */
 
-/* The last argument counts, and any of them more than the environment. NULL: neither says it. */
+/* The last argument wins, then the environment. NULL: not set. */
 static const char *option_value(const json_t *arguments, const json_t *environment, const char *option)
 {
 	MEM_AUTO char *flag = mem_printf("--%s", option), *variable = mem_printf("KSCALED_%s", option);
@@ -70,13 +70,13 @@ static const char *option_value(const json_t *arguments, const json_t *environme
 	return found;
 }
 
-enum option_kind { TEXT, TEXT_OR_NONE /* "" is none */, FLAG, FLAG_NOT };
+enum option_kind { TEXT, TEXT_OR_NONE /* "" is NULL */, FLAG, FLAG_NOT };
 
 static const struct {
 	const char *name;
 	enum option_kind kind;
 	size_t at;
-	unsigned given; /* the command line's, which wins */
+	unsigned given; /* the doctor's option that overrides it */
 } options[] = {
 	{ "service-name", TEXT, offsetof(struct doctor_setup, service_name), DOCTOR_GIVEN_SERVICE },
 	{ "lease-name", TEXT, offsetof(struct doctor_setup, lease_name), 0 },
@@ -100,7 +100,7 @@ static void read_options(struct doctor_setup *s, const json_t *arguments, const 
 		if (options[i].kind <= TEXT_OR_NONE)
 			*(const char **)place = *value || options[i].kind == TEXT ? value : NULL;
 		else if (strcmp(options[i].name, "webhook") == 0)
-			s->webhook = s->webhook && strcmp(value, "true") == 0; /* --no-webhook may be said */
+			s->webhook = s->webhook && strcmp(value, "true") == 0; /* --no-webhook may be given */
 		else if (strcmp(options[i].name, "restrict-secret-access") == 0)
 			s->restrict_secrets = s->restrict_secrets || strcmp(value, "true") == 0;
 		else
@@ -108,7 +108,7 @@ static void read_options(struct doctor_setup *s, const json_t *arguments, const 
 	}
 }
 
-/* ---- Who made it ---- */
+/* ---- What installed it ---- */
 
 static bool is_applied_by(const json_t *object, const char *manager)
 {
@@ -149,7 +149,7 @@ static void read_installer(struct doctor_setup *s, json_t *facts)
 	}
 }
 
-/* The value of an option of a call that `kscaled join` noted; NULL: it is not among them. */
+/* The value of an option in the noted call of `kscaled join`; NULL: not given. */
 static const char *call_value(json_t *facts, const char *call, const char *option)
 {
 	MEM_AUTO char *word = mem_printf(" --%s", option);
@@ -163,7 +163,7 @@ static const char *call_value(json_t *facts, const char *call, const char *optio
 	return keep(facts, option, mem_dupn(value, strcspn(value, quoted ? "'" : " ")));
 }
 
-/* What the command line has not said, as the host was joined. */
+/* Takes what the command line did not give from the call of `kscaled join`. */
 static void read_call(struct doctor_setup *s, json_t *facts, const char *call)
 {
 	const char *namespace_ = call_value(facts, call, "namespace"),
@@ -192,9 +192,9 @@ void release_read_kubeconfig(struct doctor_setup *s, json_t *facts)
 	read_call(s, facts, joined);
 }
 
-/* ---- The roles that are there ---- */
+/* ---- Roles ---- */
 
-/* kind: "": a Role or a ClusterRole. */
+/* kind: "" matches Role and ClusterRole. */
 static const json_t *role_there(const json_t *roles, const char *kind, const char *name)
 {
 	static const char *const kinds[] = { "Role", "ClusterRole", NULL };
@@ -225,7 +225,7 @@ static bool has_entry(const json_t *rule, const char *key, const char *text)
 	return false;
 }
 
-/* A rule on this resource that is not limited to names. */
+/* Whether a rule covers this resource; named: limited to resourceNames or not. */
 static bool has_rule(const json_t *role, const char *resource, bool named)
 {
 	const json_t *rule;
@@ -239,7 +239,7 @@ static bool has_rule(const json_t *role, const char *resource, bool named)
 	return false;
 }
 
-/* As --scale-kinds has them, of a role that names each; "": it names none. The caller owns it. */
+/* The kinds in a role's rules, in the form of --scale-kinds; "": none. The caller owns it. */
 static char *kinds_of(const json_t *role)
 {
 	struct buf out = BUF_INIT(SIZE_MAX);
@@ -261,7 +261,7 @@ static char *kinds_of(const json_t *role)
 	return buf_take(&out);
 }
 
-/* The namespaces that have a role of this name. NULL: it is the cluster's, or nowhere. */
+/* The namespaces with a Role of this name. NULL: none. */
 static char *namespaces_of(const json_t *roles, const char *name)
 {
 	struct buf out = BUF_INIT(SIZE_MAX);
@@ -281,9 +281,9 @@ static char *namespaces_of(const json_t *roles, const char *name)
 }
 
 /*
- * What no argument of the daemon says. A role that is there is meant, whether it is bound is the
- * hop's to say; a binding without its role is a remainder. Of a kscaled on a host its options are
- * read from the roles, too.
+ * Options that only the roles show. An existing role is taken as intended, bound or not; a binding
+ * without its role is a leftover. For kscaled on a host, the daemon's options are inferred from the
+ * roles, too.
  */
 static void read_roles(struct doctor_setup *s, json_t *facts)
 {
@@ -292,7 +292,7 @@ static void read_roles(struct doctor_setup *s, json_t *facts)
 	char *kinds;
 
 	s->knows_roles = roles != NULL;
-	/* Where there are none they are others' to give (the chart's rbac.create=false). */
+	/* Without any, rights are granted by other means (the chart's rbac.create=false). */
 	s->no_roles = roles && !role_there(roles, "", "kscaled-workloads") && !own;
 	if (!roles || s->no_roles)
 		return;
@@ -319,7 +319,7 @@ static void read_roles(struct doctor_setup *s, json_t *facts)
 			has_rule(role_there(roles, "ClusterRole", "kscaled"), "validatingwebhookconfigurations", true));
 }
 
-/* ---- What else the manifests were printed with ---- */
+/* ---- Other options of `kscaled manifests` ---- */
 
 static void read_pod(struct doctor_setup *s, json_t *facts)
 {
@@ -352,7 +352,7 @@ void release_read(struct doctor_setup *s, json_t *facts)
 		s->others_crds |= object_of(facts, *plural) && !release_is_ours(object_of(facts, *plural));
 }
 
-/* ---- Judging ---- */
+/* ---- The check ---- */
 
 bool release_is_there(const struct facts *c)
 {

@@ -10,7 +10,7 @@
 #include "cli/manifestobjects.h"
 
 /*
- * Roles of Kubernetes itself, which the manifests bind and do not print
+ * Kubernetes' own roles, which the manifests bind but do not define
  * (plugin/pkg/auth/authorizer/rbac/bootstrappolicy).
  */
 static const struct {
@@ -23,7 +23,7 @@ static const struct {
 		"watch" },
 };
 
-/* ---- What is needed ---- */
+/* ---- Needed rights ---- */
 
 struct needs {
 	json_t *list; /* grows */
@@ -89,7 +89,7 @@ static const json_t *role_named(const struct documents *d, const json_t *ref, co
 	return NULL;
 }
 
-/* Under another name than the manifests give it: the chart's serviceAccount.operator.name. */
+/* The chart can rename the account (serviceAccount.operator.name). */
 static const char *account_name(const struct doctor_setup *setup, const json_t *subject)
 {
 	bool is_own = setup->account && json_str_is(subject, "name", "kscaled") &&
@@ -145,9 +145,9 @@ json_t *rights_needed(const struct doctor_setup *setup, struct err *err)
 	return list;
 }
 
-/* ---- Judging ---- */
+/* ---- The check ---- */
 
-/* Roles that an option leaves out, or narrows. */
+/* The option that omits or narrows a role; NULL: none. */
 static const char *option_of(const char *role)
 {
 	static const struct {
@@ -197,8 +197,8 @@ static size_t count_of(const json_t *list, const json_t *of)
 }
 
 /*
- * A role that an option leaves out, of which nothing is there, or that it narrows: it may be meant,
- * where it is not known which roles there are.
+ * Whether the lack may be intended: the role is one that an option omits or narrows, and the roles
+ * could not be listed.
  */
 static bool may_be_meant(const struct facts *c, const json_t *missing, const json_t *one)
 {
@@ -222,7 +222,7 @@ static char *mend_rights(const struct facts *c, const char *account)
 		account, apply);
 }
 
-/* One finding for each role and account, whose first missing right is at this index. */
+/* One finding per role and account, at its first missing right. */
 static void judge_role(const struct facts *c, const json_t *missing, size_t first)
 {
 	const json_t *one = json_array_get(missing, first), *other;
@@ -253,14 +253,14 @@ static void judge_role(const struct facts *c, const json_t *missing, size_t firs
 	buf_done(&rights);
 }
 
-/* "clusterrolebindings x", "rolebindings shop/x": a binding that is too much is deleted. */
+/* Deletes a superfluous binding. title: "clusterrolebindings x", "rolebindings shop/x". */
 static char *drop(const struct facts *c, const char *title)
 {
 	size_t kind = strcspn(title, " ");
 	const char *slash = strchr(title, '/'), *name = slash ? slash + 1 : title + kind + (title[kind] != '\0');
 	char *join = facts_join(c);
 
-	if (join) /* it takes away what is not asked for */
+	if (join) /* it removes what the options do not call for */
 		return join;
 	if (!slash)
 		return mem_printf("kubectl delete %.*s %s", (int)kind, title, name);
@@ -268,7 +268,7 @@ static char *drop(const struct facts *c, const char *title)
 		(int)kind, title, name);
 }
 
-/* What an earlier, wider installation left: a leaked token is worth as much more. */
+/* Leftovers of an earlier installation with more rights, which a leaked token would have. */
 static void judge_excess(const struct facts *c)
 {
 	bool reported;

@@ -8,26 +8,20 @@
 #include "control/certs/certs.h"
 #include "net/tls/x509.h"
 
-/* So many objects are told each by itself. */
+/* More findings than this are only counted. */
 #define REPORTED_MAX 20
 
-/* What a status takes to be written. */
+/* The time until a new object has a status. */
 #define NEW_MS INT64_C(10000)
 
-/* ---- Objects, and their sources ---- */
+/* ---- Objects and their sources ---- */
 
 /* How an object is judged by its condition Ready. */
-enum state {
-	HEALTHY,
-	UNHANDLED /* nobody looks after it */,
-	NOT_READY,
-	SOURCE_FAILS /* a source of it fails */,
-	STATES
-};
+enum state { HEALTHY, UNHANDLED /* no kscaled reconciles it */, NOT_READY, SOURCE_FAILS, STATES };
 
 struct object_counts {
 	const struct facts *c;
-	bool at_sources; /* else at all but those */
+	bool at_sources; /* report SOURCE_FAILS only; false: all others */
 	size_t counts[STATES], all, reported;
 };
 
@@ -74,7 +68,7 @@ static void judge_object(struct object_counts *l, const char *kind, const char *
 		report(l->c, state, kind, word, object);
 }
 
-/* false: they could not be read, which is told. */
+/* false: reading them failed, and a finding says so. */
 static bool judge_all(struct object_counts *l, const char *fact, const char *kind, const char *word)
 {
 	bool reported;
@@ -132,7 +126,7 @@ static char *renew(const struct facts *c)
 				       : facts_restart(c);
 }
 
-/* kscaled renews each when a third of its life is left (control/certs/certpack). */
+/* kscaled renews with a third of the life left (control/certs/certpack). */
 static void judge_certificate(const struct facts *c, const char *what, const char *pem)
 {
 	char until[TIMESTAMP_TEXT_MAX];

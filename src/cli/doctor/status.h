@@ -3,8 +3,7 @@
 #define CLI_DOCTOR_STATUS_H
 
 /*
- * Judgements of `kscaled doctor` on what there is to scale and what kscaled has of its own: objects
- * that are not Ready, and when its certificates end. Pure.
+ * Checks of `kscaled doctor` on objects that are not Ready and on kscaled's certificates. Pure.
  *
  * Facts: "scaledobjects", "scaledjobs" (lists), "certificates" (ca, serving: PEM texts).
  */
@@ -12,7 +11,7 @@
 #include "cli/doctor/facts.h"
 
 void status_objects(const struct facts *c);
-void status_sources(const struct facts *c); /* what fails there is nothing of the installation */
+void status_sources(const struct facts *c); /* failing sources; not the installation's fault */
 void status_certificates(const struct facts *c);
 
 #endif

@@ -8,7 +8,10 @@
 #include "base/mem.h"
 #include "control/certs/certs.h"
 
-/* A patch of all webhooks would need their number: kscaled writes them itself when it leads. */
+/*
+ * The fix is a restart, not a patch: a patch would need the webhooks' number, and the leader writes
+ * caBundle itself.
+ */
 static bool judge_one(const struct facts *c, const json_t *hook, const char *ca)
 {
 	const json_t *service = facts_at(hook, "clientConfig.service");

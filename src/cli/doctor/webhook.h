@@ -3,11 +3,11 @@
 #define CLI_DOCTOR_WEBHOOK_H
 
 /*
- * Judgements of `kscaled doctor` on the admission webhook: its configuration, and whether it is
- * asked. Pure.
+ * Checks of `kscaled doctor` on the admission webhook: its configuration, and whether the API
+ * server reaches it. Pure.
  *
- * Facts: "webhooks" (the ValidatingWebhookConfiguration), "certificates" (ca), and "trial": what
- * the API server said to a ScaledObject that the webhook must refuse.
+ * Facts: "webhooks" (the ValidatingWebhookConfiguration), "certificates" (ca), and "trial": the API
+ * server's answer to a ScaledObject that the webhook must deny.
  */
 
 #include "cli/doctor/facts.h"
