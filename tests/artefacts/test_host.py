@@ -322,7 +322,7 @@ def test_doctor_at_a_service_that_was_stopped(service, stage, somebody):
     service.control("stop")
     try:
         finding, = [one for one in service.findings(service.administrator(), "error") if one["hop"] == "lease"]
-        assert "nobody holds the Lease" in finding["message"], finding
+        assert "no one holds the Lease" in finding["message"], finding
         assert service.property("ActiveState") == "inactive"
         service.machine.good(*somebody, "sh", "-euc", finding["mend"])
         assert service.running() and service.scales(stage)

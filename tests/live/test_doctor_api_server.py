@@ -156,7 +156,7 @@ def test_certificate_of_the_administrator_that_has_ended(practice, plane, tmp_pa
     practice.do(f"kubectl config set-credentials admin --kubeconfig {path} --embed-certs --client-certificate {ended.cert} --client-key {ended.key}")
     visit = Visit("--kubeconfig", path)
     finding = visit.bad()["credentials"]
-    assert 'the client certificate of "kubernetes-admin" ended at' in finding["message"] and visit.code == 2, finding
+    assert 'the client certificate of "kubernetes-admin" expired at' in finding["message"] and visit.code == 2, finding
     practice.do(spoken(finding["mend"])[0])
     assert Visit("--kubeconfig", path).status("credentials") == Visit("--kubeconfig", path).status("api-server") == "ok"
 
@@ -179,7 +179,7 @@ def test_ways_to_a_service(practice, plane):
         # An API server that goes to endpoints itself has no way to a name.
         practice.do(name.replace("NAME:PORT", practice.host))
         finding = eventually(lambda: there().bad()["routing"], timeout=60)
-        assert finding["status"] == "error" and "--enable-aggregator-routing=true, which knows no ExternalName" in finding["message"], finding
+        assert finding["status"] == "error" and "--enable-aggregator-routing=true, which does not support ExternalName" in finding["message"], finding
         assert finding["mend"] == "kubectl -n kscaled delete service kscaled; kscaled manifests --host ADDRESS:PORT | kubectl apply -f -", finding
         practice.do(finding["mend"].replace("ADDRESS:PORT", NOBODY_LISTENS))
         eventually(lambda: there().status("routing") == "ok", timeout=60)

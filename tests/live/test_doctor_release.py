@@ -69,9 +69,9 @@ class Podded:
         visit = self.visit()
         finding = visit.bad()["pods"]
         assert visit.code == 1 and set(visit.bad()) == {"pods"} and len(visit.of("pods")) == 1, visit.bad()
-        assert {one["hop"] for one in visit.all if one["message"] == "not looked at: pods is wrong"} >= {"endpoints", "available", "lease", "objects", "certificates"}
+        assert {one["hop"] for one in visit.all if one["message"] == "not checked: pods failed"} >= {"endpoints", "available", "lease", "objects", "certificates"}
         text = run("doctor", "--kubeconfig", str(self.cluster.kubeconfig)).stdout
-        assert len(re.findall("is wrong", text)) == 1 and text.count("\n") < 25, text
+        assert len(re.findall("a hop that they need failed", text)) == 1 and text.count("\n") < 25, text
         return finding
 
 
@@ -102,7 +102,7 @@ def test_not_installed(podded):
     """One line, and how it is installed; before any other test of this file."""
     done = run("doctor", "--kubeconfig", str(podded.cluster.kubeconfig))
     assert done.returncode == 1 and done.stdout.count("\n") == 1, done
-    assert done.stdout.startswith("error    release          kscaled is not installed in namespace kscaled of this cluster: kscaled manifests | kubectl apply -f -"), done.stdout
+    assert done.stdout.startswith("error    release          kscaled is not installed in namespace kscaled of this cluster: install it with kscaled manifests | kubectl apply -f -"), done.stdout
     before = podded.cluster.everything()
     visit = podded.visit()
     assert [one["hop"] for one in visit.all] == ["release"] and podded.cluster.everything() == before
@@ -114,7 +114,7 @@ def test_not_installed(podded):
 def test_nothing_is_missed_that_was_left_out(installed):
     """It is found in whatever namespace it is, and no option has to be said again."""
     visit = installed.visit()
-    assert visit.of("release")[0]["message"] == "in namespace scaling, in Pods, by its manifests"
+    assert visit.of("release")[0]["message"] == "in namespace scaling, in Pods, from manifests"
     assert visit.of("rights")[0] == {"hop": "rights", "status": "ok", "message": visit.of("rights")[0]["message"], "mend": None} and len(visit.of("rights")) == 1
     assert "system:serviceaccount:scaling:kscaled has all" in visit.of("rights")[0]["message"]
     for hop in ("crds", "service", "apiservice"):
@@ -160,7 +160,7 @@ def test_it_ends_again_and_again(fresh):
     ended = {"terminated": {"exitCode": 2, "reason": "Error", "message": "one\nkscaled: option secure-port: bad\n"}}
     pod = fresh.container({"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}}, ended, 4)
     finding = fresh.only_pods()
-    assert finding["message"] == f"Pod {pod} ends again and again (CrashLoopBackOff, 4 times so far, exit status 2): kscaled: option secure-port: bad", finding
+    assert finding["message"] == f"Pod {pod} keeps exiting (CrashLoopBackOff, 4 restarts so far, exit status 2): kscaled: option secure-port: bad", finding
     assert finding["mend"] == f"kubectl -n scaling logs --previous {pod}"  # which a kubelet answers: tests/artefacts/test_node.py
 
 
@@ -221,7 +221,7 @@ def test_killed_for_memory(fresh):
     for state, last in (({"waiting": {"reason": "CrashLoopBackOff"}}, ended), (ended, None)):
         fresh.container(state, last, 3)
         finding = fresh.only_pods()
-        assert "was killed for memory (OOMKilled)" in finding["message"] and "its limit is 96Mi" in finding["message"], finding
+        assert "ran out of memory (OOMKilled)" in finding["message"] and "its limit is 96Mi" in finding["message"], finding
     fresh.desk.do(finding["mend"])
     after = fresh.deployment()["spec"]["template"]["spec"]["containers"][0]["resources"]
     assert after == {**before, "limits": {"memory": "192Mi"}} and standing(fresh.cluster) == stood
@@ -291,7 +291,7 @@ def joined(tmp_path_factory, session_dir):
 def test_a_host_that_is_well(joined):
     for kubeconfig in (joined.kubeconfig, joined.cluster.kubeconfig):  # from the host, and from a desk
         eventually(lambda kubeconfig=kubeconfig: joined.visit(kubeconfig).fine())
-        assert joined.visit(kubeconfig).of("release")[0]["message"] == "by kscaled join, outside of the cluster"
+        assert joined.visit(kubeconfig).of("release")[0]["message"] == "by kscaled join, outside the cluster"
 
 
 def expire(joined):
@@ -316,7 +316,7 @@ def break_file(joined):
 
 
 @pytest.mark.refused("* *")
-@pytest.mark.parametrize("fault, hop, says", [(expire, "credentials", "ended at 1970-01-01T00:33:20Z"), (delete_account, "api-server", "HTTP 401"), (elsewhere, "api-server", "refused"), (break_file, "kubeconfig", "")])
+@pytest.mark.parametrize("fault, hop, says", [(expire, "credentials", "expired at 1970-01-01T00:33:20Z"), (delete_account, "api-server", "HTTP 401"), (elsewhere, "api-server", "refused"), (break_file, "kubeconfig", "")])
 def test_a_host_is_joined_again(joined, fault, hop, says):
     stood = standing(joined.cluster)
     fault(joined)
@@ -341,7 +341,7 @@ def test_what_is_too_much_goes(joined):
     assert finding["mend"] == "kubectl delete validatingwebhookconfiguration kscaled-admission", finding
     joined.desk.do(finding["mend"])
     finding = joined.visit(joined.cluster.kubeconfig).bad()["rights"]
-    assert "clusterrolebindings kscaled-secrets is more than the options ask for" in finding["message"] and finding["mend"].startswith("sudo kscaled join "), finding
+    assert "clusterrolebindings kscaled-secrets grants more than the options call for" in finding["message"] and finding["mend"].startswith("sudo kscaled join "), finding
     joined.desk.do(f"{finding['mend']} {' '.join(joined.places)}")
     eventually(lambda: joined.visit(joined.cluster.kubeconfig).fine(), timeout=60)
     assert standing(joined.cluster) == stood

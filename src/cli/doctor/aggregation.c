@@ -53,9 +53,9 @@ void aggregation_service(const struct facts *c)
 	if (reported)
 		return;
 	if (!service)
-		facts_error(c, facts_apply(c), "there is no Service %s/%s", ns, name);
+		facts_error(c, facts_apply(c), "Service %s/%s does not exist", ns, name);
 	else if (is_external_name(service))
-		facts_ok(c, "%s/%s leads to %s", ns, name, facts_text_at(service, "spec.externalName"));
+		facts_ok(c, "%s/%s points to %s", ns, name, facts_text_at(service, "spec.externalName"));
 	else if (!port_of(service, wanted_port(c)))
 		facts_error(c, facts_apply(c), "%s/%s has no port %d, which the APIService names", ns, name,
 			(int)wanted_port(c));
@@ -107,7 +107,7 @@ static bool judge_old_kind(const struct facts *c, const json_t *service)
 	if (minor == 0 || minor >= SLICES_SINCE_MINOR || !facts_lacks(c, "endpoints"))
 		return true;
 	facts_error(c, mend_endpoints(c, service),
-		"there is an EndpointSlice but no Endpoints %s/%s, where an API server before 1.%d looks",
+		"an EndpointSlice exists, but no Endpoints %s/%s, which an API server before 1.%d needs",
 		c->setup->namespace_, c->setup->service_name, SLICES_SINCE_MINOR);
 	return false;
 }
@@ -128,12 +128,11 @@ static void judge_slices(const struct facts *c, const json_t *service, const jso
 	}
 	if (ready == 0 && other)
 		facts_error(c, mend_endpoints(c, service),
-			"EndpointSlice %s has no port named \"%s\", as the Service's port is: such an endpoint is not "
-			"found",
+			"EndpointSlice %s has no port named \"%s\" like the Service's port: its endpoints are not used",
 			other, port);
 	else if (ready == 0)
-		facts_error(c, mend_endpoints(c, service), "Service %s/%s has no endpoint that is ready",
-			c->setup->namespace_, c->setup->service_name);
+		facts_error(c, mend_endpoints(c, service), "Service %s/%s has no ready endpoint", c->setup->namespace_,
+			c->setup->service_name);
 	else if (judge_old_kind(c, service))
 		facts_ok(c, "%zu ready", ready);
 }
@@ -144,7 +143,7 @@ void aggregation_endpoints(const struct facts *c)
 	bool reported;
 
 	if (!service) {
-		facts_skip(c, "not looked at: the Service is not known");
+		facts_skip(c, "not checked: the Service is unknown");
 		return;
 	}
 	if (is_external_name(service)) {
@@ -184,9 +183,10 @@ void aggregation_apiservice(const struct facts *c)
 		return;
 	if (!apiservice)
 		facts_error(c, facts_apply(c),
-			"there is no APIService " CERTS_APISERVICE ": HorizontalPodAutoscalers get no metric");
+			"no APIService " CERTS_APISERVICE ": HorizontalPodAutoscalers get no external metrics");
 	else if (!*name)
-		facts_error(c, point_to_us(c), CERTS_APISERVICE " names no Service: the API server answers itself");
+		facts_error(c, point_to_us(c),
+			CERTS_APISERVICE " names no Service: the API server answers the requests itself");
 	else if (strcmp(ns, c->setup->namespace_) != 0 || strcmp(name, c->setup->service_name) != 0)
 		facts_error(c, point_to_us(c),
 			CERTS_APISERVICE
@@ -250,20 +250,19 @@ void aggregation_routing(const struct facts *c)
 	const char *message = json_str_or_empty(availability(c), "message");
 
 	if (!service || !availability(c))
-		facts_skip(c, "not looked at: the Service or the condition Available is not known");
+		facts_skip(c, "not checked: the Service or the condition Available is unknown");
 	else if (json_str_is(availability(c), "status", "True"))
-		facts_ok(c, "the API server gets to the Service");
+		facts_ok(c, "the API server reaches the Service");
 	else if (is_external_name(service) && strstr(message, "unsupported service type"))
 		facts_error(c, replace_name(c),
-			"the API server runs with --enable-aggregator-routing=true, which knows no ExternalName: it "
-			"needs an IP address");
+			"the API server runs with --enable-aggregator-routing=true, which does not support "
+			"ExternalName: the Service needs an IP address");
 	else if (by_ip && strstr(message, by_ip))
 		facts_warn(c, let_reach(c),
-			"the API server connects to the cluster IP %s, which only kube-proxy on its host makes an "
-			"address",
+			"the API server connects to the cluster IP %s, which works only with kube-proxy on its host",
 			ip);
 	else
-		facts_ok(c, "the API server connects to what the Service names");
+		facts_ok(c, "the API server connects to the Service's address");
 }
 
 /* ---- Trust ---- */
@@ -285,8 +284,8 @@ void aggregation_ca_bundle(const struct facts *c)
 
 	if (!apiservice || c->setup->tls_cert_file) {
 		facts_skip(c,
-			apiservice ? "not looked at: --tls-cert-file is given, and its authority is the user's"
-				   : "not looked at: the APIService is not known");
+			apiservice ? "not checked: with --tls-cert-file the CA is the user's"
+				   : "not checked: the APIService is unknown");
 		return;
 	}
 	certificates = facts_read(c, "certificates", &reported);
@@ -295,15 +294,14 @@ void aggregation_ca_bundle(const struct facts *c)
 		return;
 	if (!*ca)
 		facts_error(c, facts_restart(c),
-			"there is no authority in Secret %s/" CERTS_SECRET ": kscaled makes one when it runs",
-			c->setup->namespace_);
+			"no CA in Secret %s/" CERTS_SECRET ": kscaled creates one when it runs", c->setup->namespace_);
 	else if (!*encoded)
 		facts_error(c, put_bundle(c),
-			"the APIService has no caBundle: kscaled has never led since it was made");
+			"the APIService has no caBundle: no kscaled has been leader since it was created");
 	else if (!facts_bundle_has(bundle, ca))
-		facts_error(c, put_bundle(c), "the caBundle of the APIService is not kscaled's authority");
+		facts_error(c, put_bundle(c), "the caBundle of the APIService lacks kscaled's CA");
 	else
-		facts_ok(c, "is kscaled's authority");
+		facts_ok(c, "contains kscaled's CA");
 }
 
 /*
@@ -315,11 +313,12 @@ void aggregation_ca_bundle(const struct facts *c)
 	"`--requestheader-client-ca-file=CA --requestheader-allowed-names=NAME "                                       \
 	"--requestheader-username-headers=X-Remote-User --requestheader-group-headers=X-Remote-Group "                 \
 	"--requestheader-extra-headers-prefix=X-Remote-Extra- --proxy-client-cert-file=CERTIFICATE "                   \
-	"--proxy-client-key-file=KEY`, where CERTIFICATE is a client's, of NAME, signed by CA"
+	"--proxy-client-key-file=KEY`, where CERTIFICATE is a client certificate for NAME, signed by CA"
 
 /* kubeadm keeps existing files, even expired ones, and never renews a CA. */
 #define NEW_FRONT_PROXY                                                                                                \
-	"make a new authority and a certificate of it, and start kube-apiserver again; with kubeadm: `sudo sh -c 'rm " \
+	"make a new CA and a client certificate signed by it, and restart kube-apiserver; with kubeadm: `sudo sh -c "  \
+	"'rm "                                                                                                         \
 	"/etc/kubernetes/pki/front-proxy-*' && sudo kubeadm init phase certs front-proxy-ca && sudo kubeadm init "     \
 	"phase certs front-proxy-client`; with k3s, see k3s certificate rotate-ca"
 
@@ -327,7 +326,7 @@ void aggregation_ca_bundle(const struct facts *c)
 static char *mend_front_proxy(const struct err *err)
 {
 	return mem_dup(err->kind == ERR_MISSING ? GIVE_REQUEST_HEADER
-			"; where it has them, that authority has ended: " NEW_FRONT_PROXY
+			"; if it has them, that CA has expired: " NEW_FRONT_PROXY
 						: GIVE_REQUEST_HEADER);
 }
 
@@ -346,13 +345,13 @@ void aggregation_request_header(const struct facts *c)
 		facts_error(c, mend_front_proxy(&err), "ConfigMap kube-system/extension-apiserver-authentication: %s",
 			err.msg);
 	else if (x509_read(config.ca_pem, &facts, &err) < 0)
-		facts_error(c, mem_dup(GIVE_REQUEST_HEADER), "requestheader-client-ca-file is no certificate: %s",
+		facts_error(c, mem_dup(GIVE_REQUEST_HEADER), "requestheader-client-ca-file is not a certificate: %s",
 			err.msg);
 	else if (facts.not_after_unix_ms < c->now_ms)
-		facts_error(c, mem_dup(NEW_FRONT_PROXY), "the authority of the aggregator ended at %s",
+		facts_error(c, mem_dup(NEW_FRONT_PROXY), "the aggregator's CA expired at %s",
 			timestamp_format(facts.not_after_unix_ms, until));
 	else
-		facts_ok(c, "the aggregator's authority is \"%s\", good until %s", facts.subject_cn,
+		facts_ok(c, "the aggregator's CA \"%s\" is valid until %s", facts.subject_cn,
 			timestamp_format(facts.not_after_unix_ms, until));
 	frontproxy_config_done(&config);
 }
@@ -360,8 +359,8 @@ void aggregation_request_header(const struct facts *c)
 /* ---- Whether it works ---- */
 
 #define FREE_BY_HAND                                                                                                   \
-	"; if kscaled is not to come back, `kubectl delete apiservice " CERTS_APISERVICE " " CERTS_INSIGHT             \
-	"`, without which namespaces can be deleted again"
+	"; if kscaled is gone for good, `kubectl delete apiservice " CERTS_APISERVICE " " CERTS_INSIGHT                \
+	"`, so that namespaces can be deleted again"
 
 static char *mend_unavailable(const struct facts *c, const char *message)
 {
@@ -379,7 +378,7 @@ void aggregation_available(const struct facts *c)
 	const char *message = json_str_or_empty(condition, "message");
 
 	if (!facts_object(c, "apiservice"))
-		facts_skip(c, "not looked at: the APIService is not known");
+		facts_skip(c, "not checked: the APIService is unknown");
 	else if (json_str_is(condition, "status", "True"))
 		facts_ok(c, "%s", *message ? message : "True");
 	else
@@ -395,7 +394,7 @@ static bool judge_discovery(const struct facts *c)
 
 	if (!discovery && !reported)
 		facts_error(c, facts_restart(c),
-			"/apis/external.metrics.k8s.io/v1beta1 is not found, though the APIService is Available");
+			"/apis/external.metrics.k8s.io/v1beta1 is not found, although the APIService is Available");
 	return discovery != NULL;
 }
 
@@ -418,16 +417,16 @@ void aggregation_metric(const struct facts *c)
 		return;
 	items = facts_at(facts_object(c, "metric"), "items");
 	if (!json_is_object(asked))
-		facts_ok(c, "discovery answers; there is no ScaledObject with an external metric to fetch");
+		facts_ok(c, "discovery answers; no ScaledObject has an external metric to fetch");
 	else if (json_array_size(items) > 0)
 		facts_ok(c, "%s of %s is %s", facts_text_at(json_array_get(items, 0), "metricName"), of,
 			facts_text_at(json_array_get(items, 0), "value"));
 	else if (json_str_is(asked, "error", "denied"))
-		facts_skip(c, "discovery answers; a metric is not looked at: needs %s",
+		facts_skip(c, "discovery answers; a metric is not checked: needs %s",
 			json_str_or_empty(asked, "wanted"));
 	else if (says_source_fails(asked))
-		facts_ok(c, "kscaled answers; it has no value for %s, as its source fails", of);
+		facts_ok(c, "kscaled answers; it has no value for %s, because its source fails", of);
 	else
-		facts_error(c, facts_explain(c, "", namespace_, name), "the metric of %s is not answered: %s", of,
+		facts_error(c, facts_explain(c, "", namespace_, name), "no metric for %s: %s", of,
 			*facts_message(c, "metric") ? facts_message(c, "metric") : "there is no value");
 }

@@ -98,7 +98,7 @@ void apiserver_kubeconfig(const struct facts *c)
 		{ "not in a pod", NULL, "PROGRAM doctor --kubeconfig KUBECONFIG" },
 		{ "kubeconfig: ", "No such file",
 			"`sudo kscaled join --kubeconfig ADMIN` writes one; `PROGRAM doctor --kubeconfig KUBECONFIG` "
-			"looks by another" },
+			"uses another" },
 		{ "Permission denied", NULL, "sudo PROGRAM doctor --kubeconfig FILE" },
 		{ ": exec:", NULL, BESIDE },
 		{ ": auth-provider:", NULL, BESIDE },
@@ -139,7 +139,7 @@ static char *new_token(const struct facts *c, const json_t *token)
 	if (!c->setup->kubeconfig)
 		return facts_restart(c);
 	if (!colon)
-		return mem_printf("a new token in %s", *file ? file : kubeconfig_file(c));
+		return mem_printf("write a new token to %s", *file ? file : kubeconfig_file(c));
 	ask = mem_printf("kubectl -n %.*s create token %s --duration 24h", (int)(colon - account), account, colon + 1);
 	write = fill(c, "kubectl config set-credentials USER --kubeconfig FILE --token \"$token\"");
 	/* In two steps: if no token is issued, none is written. */
@@ -156,9 +156,9 @@ static char *new_certificate(const struct facts *c)
 {
 	return join_or(c,
 		fill(c,
-			"`sudo kubeadm certs renew admin.conf` makes a new one in /etc/kubernetes/admin.conf, `sudo "
-			"systemctl restart k3s` in /etc/rancher/k3s/k3s.yaml: FILE is to be that file again; for "
-			"kscaled's own, `sudo kscaled join --kubeconfig ADMIN`"));
+			"`sudo kubeadm certs renew admin.conf` renews /etc/kubernetes/admin.conf, `sudo systemctl "
+			"restart k3s` renews /etc/rancher/k3s/k3s.yaml: copy that file to FILE again; for kscaled's "
+			"own, `sudo kscaled join --kubeconfig ADMIN`"));
 }
 
 /* Checks a validity period. what: "the token of x". mend is taken. */
@@ -170,11 +170,11 @@ static void judge_span(const struct facts *c, const char *what, int64_t from_ms,
 	timestamp_format(from_ms, from);
 	timestamp_format(until_ms, until);
 	if (until_ms > 0 && left_ms <= 0) {
-		facts_error(c, mend, "%s ended at %s", what, until);
+		facts_error(c, mend, "%s expired at %s", what, until);
 		return;
 	}
 	if (until_ms > 0 && left_ms < 14 * DAY_MS && left_ms < life_ms / 6) {
-		facts_warn(c, mend, "%s ends soon: at %s", what, until);
+		facts_warn(c, mend, "%s expires soon, at %s", what, until);
 		return;
 	}
 	free(mend);
@@ -182,9 +182,9 @@ static void judge_span(const struct facts *c, const char *what, int64_t from_ms,
 		facts_error(c, mem_dup(FACTS_SET_CLOCK), "%s is not valid before %s: the clock of this host is behind",
 			what, from);
 	else if (until_ms > 0)
-		facts_ok(c, "%s is good until %s", what, until);
+		facts_ok(c, "%s is valid until %s", what, until);
 	else
-		facts_ok(c, "%s does not end", what);
+		facts_ok(c, "%s does not expire", what);
 }
 
 void apiserver_credentials(const struct facts *c)
@@ -197,7 +197,7 @@ void apiserver_credentials(const struct facts *c)
 
 	if (!certificate && !token)
 		facts_warn(c, join_or(c, mem_dup("sudo kscaled join --kubeconfig ADMIN")),
-			"there is neither a token nor a client certificate: everything is asked as nobody");
+			"neither a token nor a client certificate is given: requests are anonymous");
 	if (certificate && json_object_get(certificate, "unreadable"))
 		facts_error(c, new_certificate(c), "the client certificate cannot be read: %s",
 			json_str_or_empty(certificate, "unreadable"));
@@ -220,15 +220,16 @@ void apiserver_version(const struct facts *c)
 	static const struct remedy remedies[] = {
 		{ "not yet valid", NULL, FACTS_SET_CLOCK },
 		{ "has expired", NULL,
-			"`sudo kubeadm certs renew apiserver` makes the API server a new certificate, with which it is "
-			"to be started again; with k3s, `sudo systemctl restart k3s` does both" },
+			"`sudo kubeadm certs renew apiserver` renews the API server's certificate; restart the API "
+			"server afterwards; with k3s, `sudo systemctl restart k3s` does both" },
 		{ "self-signed", NULL, TRUST },
 		{ "self signed", NULL, TRUST },
 		{ "local issuer", NULL, TRUST },
 		{ "cannot be looked up", NULL, ELSEWHERE },
 		{ "refused", NULL,
-			"nobody listens there: start the API server (k3s: `sudo systemctl restart k3s`; kubeadm: `sudo "
-			"systemctl restart kubelet`); where it is another, `" ELSEWHERE "`" },
+			"nothing listens there: start the API server (k3s: `sudo systemctl restart k3s`; kubeadm: "
+			"`sudo "
+			"systemctl restart kubelet`); if its address is another, `" ELSEWHERE "`" },
 		{ NULL, NULL, "kubectl --kubeconfig FILE version" },
 	};
 	const json_t *version = facts_object(c, "version");
@@ -238,17 +239,17 @@ void apiserver_version(const struct facts *c)
 
 	if (!version && json_str_is(json_object_get(c->facts, "version"), "error", "denied"))
 		facts_error(c, new_token(c, facts_at(facts_object(c, "kubeconfig"), "token")),
-			"%s does not know who asks: %s", server, message);
+			"%s does not accept the credentials: %s", server, message);
 	else if (!version && (strstr(message, "not yet valid") || strstr(message, "has expired")))
 		facts_error(c, remedy_for(c, remedies, message), "%s", message);
 	else if (!version)
 		facts_error(c, join_or(c, remedy_for(c, remedies, message)), "%s", message);
 	else if (strcmp(json_str_or_empty(version, "major"), "1") != 0 || minor < APISERVER_MINOR_MIN)
-		facts_warn(c, mem_dup("an API server of version 1.25 or later"),
-			"%s is %s, which is older than what kscaled is known to work with", server, git);
+		facts_warn(c, mem_dup("upgrade the API server to 1.25 or later"),
+			"%s is %s, older than the versions that kscaled is tested with", server, git);
 	else if (minor > APISERVER_MINOR_MAX)
-		facts_warn(c, mem_dup("a newer kscaled, if there is one"),
-			"%s is %s, which is newer than what kscaled is known to work with", server, git);
+		facts_warn(c, mem_dup("use a newer kscaled, if there is one"),
+			"%s is %s, newer than the versions that kscaled is tested with", server, git);
 	else
 		facts_ok(c, "%s is %s", server, git);
 }
@@ -261,12 +262,11 @@ void apiserver_clock(const struct facts *c)
 	const char *way = skew_ms > 0 ? "ahead of" : "behind";
 
 	if (date_ms == 0)
-		facts_skip(c, "not looked at: the API server does not tell the time");
+		facts_skip(c, "not checked: the API server sends no Date header");
 	else if (llabs(skew_ms) > SKEW_WRONG_MS)
 		facts_error(c, mem_dup(FACTS_SET_CLOCK),
 			"the clock of this host is %lld seconds %s the API server's: certificates and tokens are not "
-			"yet "
-			"valid, or end early",
+			"yet valid or expire early",
 			seconds, way);
 	else if (llabs(skew_ms) > SKEW_ODD_MS)
 		facts_warn(c, mem_dup(FACTS_SET_CLOCK), "the clock of this host is %lld seconds %s the API server's",

@@ -43,18 +43,18 @@ void competitors_lease(const struct facts *c)
 	if (reported)
 		return;
 	if (c->setup->no_lease)
-		facts_ok(c, "none is needed, as --leader-elect=false has it");
+		facts_ok(c, "none needed: --leader-elect=false");
 	else if (!lease)
-		facts_error(c, facts_restart(c), "there is no Lease %s/%s: kscaled has never run here", ns, name);
+		facts_error(c, facts_restart(c), "Lease %s/%s does not exist: kscaled has never run here", ns, name);
 	else if (!*hold.holder)
-		facts_error(c, facts_restart(c),
-			"nobody holds the Lease %s/%s: kscaled was stopped, or waits for others", ns, name);
+		facts_error(c, facts_restart(c), "no one holds the Lease %s/%s: kscaled is stopped or waiting", ns,
+			name);
 	else if (!is_alive(&hold))
 		facts_error(c, facts_restart(c),
-			"%s holds the Lease %s/%s, but has not renewed it for %lld seconds, as long as it was watched",
+			"%s holds the Lease %s/%s, but did not renew it in the %lld seconds it was watched",
 			hold.holder, ns, name, (long long)hold.watched_ms / 1000);
 	else
-		facts_ok(c, "%s leads, and renews the Lease", hold.holder);
+		facts_ok(c, "%s is the leader and renews the Lease", hold.holder);
 }
 
 void competitors_keda(const struct facts *c)
@@ -66,7 +66,7 @@ void competitors_keda(const struct facts *c)
 	bool reported;
 
 	if (!ns || (strcmp(ns, c->setup->namespace_) == 0 && !deployment)) {
-		facts_ok(c, ns ? "kscaled is in the namespace of KEDA, which is not" : "--keda-namespace is empty");
+		facts_ok(c, ns ? "kscaled runs in KEDA's namespace, KEDA does not" : "--keda-namespace is empty");
 		return;
 	}
 	facts_read(c, "keda-lease", &reported);
@@ -74,15 +74,15 @@ void competitors_keda(const struct facts *c)
 		return;
 	if (lease && strcmp(ns, c->setup->namespace_) != 0 && is_alive(&hold) && !c->setup->take_over)
 		facts_error(c, mem_printf("kubectl -n %s scale deployment keda-operator --replicas 0", ns),
-			"KEDA is at work: %s holds the Lease %s/operator.keda.sh, so kscaled does not act", hold.holder,
-			ns);
+			"KEDA is running: %s holds the Lease %s/operator.keda.sh, so kscaled stays passive",
+			hold.holder, ns);
 	else if (deployment && replicas > 0)
 		facts_warn(c, mem_printf("kubectl -n %s scale deployment keda-operator --replicas 0", ns),
 			"KEDA is installed: Deployment %s/keda-operator wants %d replicas", ns, (int)replicas);
 	else if (deployment)
 		facts_ok(c, "Deployment %s/keda-operator has no replicas", ns);
 	else
-		facts_ok(c, "is not there");
+		facts_ok(c, "not installed");
 }
 
 /* ---- HPAs of others ---- */
@@ -148,8 +148,8 @@ static bool judge_hpa(const struct facts *c, const json_t *targets, const json_t
 		return false;
 	if (++*count <= REPORTED_MAX)
 		facts_error(c, mem_printf("kubectl -n %s delete hpa %s", ns, name),
-			"HorizontalPodAutoscaler %s/%s has the target of ScaledObject %s/%s and is not of it: both "
-			"scale",
+			"HorizontalPodAutoscaler %s/%s has the same target as ScaledObject %s/%s, but does not belong "
+			"to it: both scale",
 			ns, name, ns, facts_name_of(so));
 	return true;
 }
@@ -169,6 +169,7 @@ void competitors_hpas(const struct facts *c)
 	if (count > REPORTED_MAX)
 		facts_error(c, NULL, "and %zu more", count - REPORTED_MAX);
 	if (count == 0)
-		facts_ok(c, "none of others on the targets of %zu ScaledObjects", json_object_size(targets));
+		facts_ok(c, "no other HorizontalPodAutoscaler has the target of one of %zu ScaledObjects",
+			json_object_size(targets));
 	json_decref(targets);
 }

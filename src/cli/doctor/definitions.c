@@ -52,8 +52,8 @@ static char *mend(const struct facts *c)
 
 		if (crd && c->setup->installer == DOCTOR_HELM &&
 			!json_str_is(notes, "meta.helm.sh/release-name", c->setup->release))
-			return mem_dup("the release came without them (crds.install=false): whoever installed the "
-				       "others has to apply them all again");
+			return mem_dup("the release was installed without CRDs (crds.install=false): whoever installed "
+				       "the others must apply them all again");
 	}
 	setup.others_crds = false; /* the CRDs are what must be applied */
 	whole.setup = &setup;
@@ -70,10 +70,10 @@ static bool judge(const struct facts *c, const char *plural, size_t counts[3])
 	if (reported)
 		return false;
 	if (!crd)
-		facts_error(c, mend(c), "the CustomResourceDefinition %s.keda.sh is missing", plural);
+		facts_error(c, mend(c), "CustomResourceDefinition %s.keda.sh is missing", plural);
 	else if (!json_str_is(facts_condition(crd, "Established"), "status", "True"))
 		facts_error(c, mem_printf("kubectl describe crd %s.keda.sh", plural),
-			"the CustomResourceDefinition %s.keda.sh is not established: %s", plural,
+			"CustomResourceDefinition %s.keda.sh is not established: %s", plural,
 			json_str_or_empty(facts_condition(crd, "NamesAccepted"), "message"));
 	else if (!serves_our_version(crd))
 		facts_error(c, mend(c), "%s.keda.sh is not served as v1alpha1", plural);
@@ -92,13 +92,11 @@ void definitions_crds(const struct facts *c)
 	all = counts[OURS] + counts[OURS_OF_ANOTHER_VERSION] + counts[OF_OTHERS];
 	if (counts[OURS_OF_ANOTHER_VERSION] > 0)
 		facts_warn(c, mend(c),
-			"%zu of %zu CustomResourceDefinitions are of another version of kscaled than the rest, which "
-			"is "
-			"%s: what they do not know is dropped",
+			"%zu of %zu CustomResourceDefinitions are not of kscaled %s: the API server drops fields that "
+			"they do not know",
 			counts[OURS_OF_ANOTHER_VERSION], all, version_of(c));
 	else if (counts[OF_OTHERS] > 0)
-		facts_ok(c, "v1alpha1 is served; %zu of %zu have the schema of KEDA, not of kscaled", counts[OF_OTHERS],
-			all);
+		facts_ok(c, "v1alpha1 is served; %zu of %zu have KEDA's schema, not kscaled's", counts[OF_OTHERS], all);
 	else if (all > 0)
 		facts_ok(c, "%zu, served as v1alpha1, of kscaled %s", all, version_of(c));
 }

@@ -33,7 +33,7 @@ void diagnosis_follows(struct diagnosis *d, const char *hop, const char *need)
 {
 	struct diagnosis_line line = { .hop = hop,
 		.status = DIAGNOSIS_SKIPPED,
-		.message = mem_printf("not looked at: %s is wrong", need),
+		.message = mem_printf("not checked: %s failed", need),
 		.follows = true };
 
 	add(d, &line);
@@ -119,7 +119,7 @@ static void put_what_follows(const struct diagnosis *d, struct buf *out)
 		separator = ", ";
 	}
 	if (*separator == ',')
-		buf_puts(out, ": not looked at, for what they need is wrong\n");
+		buf_puts(out, ": not checked, because a hop that they need failed\n");
 }
 
 /* Problems go below the hop; a single harmless finding goes beside it. */

@@ -125,35 +125,33 @@ void doctor_judge(const struct doctor_setup *setup, json_t *facts, bool reached,
 
 static const char help_text[] =
 	"usage: kscaled doctor [OPTION]...\n"
-	"Walk the chain from the kubeconfig to a metric, and say for each hop whether it is fine, or what is wrong "
-	"and\n"
-	"the command that mends it.\n"
+	"Check each hop from the kubeconfig to a metric; where one fails, print the reason and the command that fixes\n"
+	"it.\n"
 	"\n"
-	"      --kubeconfig FILE        the cluster, and as whom it is asked (default: kscaled's own, the Pod's, "
-	"yours)\n"
-	"      --config FILE            kscaled's options (default: " HOST_CONFIG ", if it is there)\n"
+	"      --kubeconfig FILE        the cluster and the identity (default: kscaled's own, the Pod's, yours)\n"
+	"      --config FILE            kscaled's options (default: " HOST_CONFIG ", if it exists)\n"
 	"  -o, --output json            print the findings as JSON\n"
-	"      --strict                 warnings count as errors\n"
+	"      --strict                 treat warnings as errors\n"
 	"      --help                   print this text\n"
 	"\n"
-	"How kscaled runs, where neither its configuration nor its installation says it:\n"
+	"How kscaled runs, if neither its configuration nor its installation tells:\n"
 	"      --namespace NS           its namespace (default: where it is found)\n"
 	"      --service-name NAME      the Service behind the APIService\n"
 	"      --watch-namespace NS[,NS]\n"
 	"                               the namespaces that it watches\n"
-	"      --keda-namespace NS      where KEDA would be\n"
+	"      --keda-namespace NS      KEDA's namespace\n"
 	"      --restrict-secret-access\n"
-	"                               as the daemon's option of this name\n"
+	"                               as the daemon's option of the same name\n"
 	"      --no-webhook             it has no webhook\n"
 	"\n"
-	"How its manifests were printed, where its roles may not be listed:\n"
-	"      --host HOST:PORT         for a kscaled outside of the cluster\n"
+	"How its manifests were made, if you may not list its roles:\n"
+	"      --host HOST:PORT         for kscaled outside the cluster\n"
 	"      --scale-kinds KIND[,KIND]\n"
-	"                               as the option of kscaled manifests, as the next two\n"
+	"                               as given to kscaled manifests; so are the next two\n"
 	"      --no-scaledjobs          no rights on Jobs\n"
 	"      --service-account-tokens rights on tokens of service accounts\n"
 	"\n"
-	"Exit status: 0 all is fine, or there are warnings; 1 errors; 2 the cluster cannot be asked, or wrong usage.\n";
+	"Exit status: 0 no errors, at most warnings; 1 errors; 2 the cluster cannot be reached, or wrong usage.\n";
 
 enum {
 	KUBECONFIG = 256,
@@ -204,7 +202,7 @@ struct doctor_arguments {
 	bool json, strict, help;
 };
 
-/* --config, which says how the other options are read. NULL: it is not there. */
+/* The value of --config, which is needed before the other options. NULL: not given. */
 static const char *config_given(int argc, char **argv)
 {
 	const char *given = NULL;
@@ -228,8 +226,8 @@ static int load_with(const char *config, struct options *o, struct err *err)
 }
 
 /*
- * As the daemon reads them; where neither the command line nor the environment names a config file,
- * with that of the systemd unit, if it is there.
+ * As the daemon does; if neither the command line nor the environment names a configuration file,
+ * with that of the systemd unit, if it exists.
  */
 static int load_options(int argc, char **argv, struct options *o, struct err *err)
 {
@@ -316,7 +314,8 @@ static bool read_arguments(int argc, char **argv, struct doctor_arguments *a)
 		if (!take(a, c, optarg))
 			return false;
 	if (optind < argc)
-		fprintf(stderr, "kscaled doctor: \"%.80s\" is no option; nothing else is expected\n", argv[optind]);
+		fprintf(stderr, "kscaled doctor: unexpected argument \"%.80s\": only options are allowed\n",
+			argv[optind]);
 	return optind == argc;
 }
 

@@ -35,7 +35,7 @@ const json_t *facts_read(const struct facts *c, const char *fact, bool *reported
 
 	*reported = !object && !facts_lacks(c, fact);
 	if (*reported && json_str_is(found, "error", "denied"))
-		facts_skip(c, "not looked at: needs %s", json_str_or_empty(found, "wanted"));
+		facts_skip(c, "not checked: needs %s", json_str_or_empty(found, "wanted"));
 	else if (*reported)
 		facts_error(c, NULL, "%s could not be read: %s", fact, json_str_or_empty(found, "message"));
 	return object;
@@ -273,7 +273,7 @@ static char *by_join(const struct facts *c, const char *more)
 		put_options(c, &out);
 	buf_puts(&out, more);
 	if (!s->knows_roles)
-		buf_puts(&out, "` with the options of before");
+		buf_puts(&out, "` with the same options as before");
 	return buf_take(&out);
 }
 
@@ -288,7 +288,7 @@ char *facts_apply_with(const struct facts *c, const char *values, const char *op
 	case DOCTOR_HELM: return by_helm(c, values);
 	case DOCTOR_JOIN: return facts_join(c);
 	case DOCTOR_OTHERS:
-		return mem_printf("its objects are to be applied again by who made them: %s", c->setup->release);
+		return mem_printf("apply its objects again with the tool that made them: %s", c->setup->release);
 	default: return by_manifests(c, options);
 	}
 }

@@ -46,11 +46,11 @@ struct doctor_setup {        /* strings are borrowed; NULL: not set */
 	unsigned given; /* DOCTOR_GIVEN_... */
 	/* Of the installation, read from its objects (release.c). */
 	enum doctor_installer installer;
-	const char *release;           /* Helm's release name; for DOCTOR_OTHERS: "it is managed by x" */
-	const char *release_namespace; /* Helm's */
-	const char *version;           /* of kscaled; NULL: unknown */
-	const char *account;           /* of the Pod; NULL: "kscaled" */
-	const char *image, *replicas, *priority_class, *monitor; /* as of `kscaled manifests` */
+	const char *release;                                     /* Helm's release name; or "it is managed by x" */
+	const char *release_namespace;                           /* Helm's */
+	const char *version;                                     /* of kscaled; NULL: unknown */
+	const char *account;                                     /* of the Pod; NULL: "kscaled" */
+	const char *image, *replicas, *priority_class, *monitor; /* options of `kscaled manifests` */
 	const char *joined;                                      /* the arguments of `kscaled join`; NULL: unknown */
 	const char *admin;                                       /* an administrator's kubeconfig; NULL: unknown */
 	bool network_policy, others_crds;

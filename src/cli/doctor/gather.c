@@ -126,7 +126,7 @@ static void on_greeted(void *arg, const struct httpc_response *response, const s
 	else
 		err_set(&g->err, response->status == 200 ? ERR_INVALID : httpstatus_kind(response->status),
 			"/version: HTTP %d: %s", response->status,
-			response->status == 200 ? "this is no API server" : json_str_or_empty(body, "message"));
+			response->status == 200 ? "not an API server" : json_str_or_empty(body, "message"));
 	json_decref(body);
 }
 

@@ -3,9 +3,9 @@
 #define CLI_DOCTOR_GATHER_H
 
 /*
- * Collects the facts (facts.h) that `kscaled doctor` judges: reads the kubeconfig, asks the API
- * server. Changes nothing in the cluster: what it creates are reviews, which are stored nowhere,
- * and one object with dryRun. Judges nothing. Blocks, each call with a deadline.
+ * Collects the facts (facts.h) that `kscaled doctor` checks, from the kubeconfig and the API
+ * server. Changes nothing in the cluster: it creates only access reviews, which are not stored, and
+ * one object with dryRun. Blocks; each call has a deadline.
  */
 
 #include "cli/doctor/facts.h"

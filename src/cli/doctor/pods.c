@@ -113,18 +113,17 @@ static void judge_waiting(const struct facts *c, const json_t *pod, const json_t
 	MEM_AUTO char *words = last_words(ended);
 
 	if (is_about_image(reason)) {
-		t->message =
-			mem_printf("cannot get its image %s on node %s: %s%s%.300s: it must be on that node, or in "
-				   "a registry that it reaches",
-				image, facts_text_at(pod, "spec.nodeName"), reason, *message ? ": " : "", message);
+		t->message = mem_printf("cannot get its image %s on node %s: %s%s%.300s: the image must be on that "
+					"node or in a registry that it reaches",
+			image, facts_text_at(pod, "spec.nodeName"), reason, *message ? ": " : "", message);
 		t->mend = other_image(c, image);
 	} else if (json_str_is(ended, "reason", "OOMKilled")) {
-		t->message = mem_printf("was killed for memory (OOMKilled), %d times so far: its limit is %s",
+		t->message = mem_printf("ran out of memory (OOMKilled), %d restarts so far: its limit is %s",
 			(int)json_integer_value(json_object_get(status, "restartCount")),
 			facts_text_at(facts_container(facts_object(c, "deployment")), "resources.limits.memory"));
 		t->mend = more_memory(c, facts_container(facts_object(c, "deployment")));
 	} else if (ended) {
-		t->message = mem_printf("ends again and again (%s, %d times so far, exit status %d)%s", reason,
+		t->message = mem_printf("keeps exiting (%s, %d restarts so far, exit status %d)%s", reason,
 			(int)json_integer_value(json_object_get(status, "restartCount")),
 			(int)json_integer_value(json_object_get(ended, "exitCode")), words);
 		t->mend = about(c, "logs --previous", pod);
@@ -143,7 +142,7 @@ static void judge_pending(const struct facts *c, const json_t *pod, int64_t age_
 		t->message = mem_printf("has no node: %s: %.300s", json_str_or_empty(scheduled, "reason"),
 			json_str_or_empty(scheduled, "message"));
 	else if (age_ms > START_MS && !*facts_text_at(pod, "spec.nodeName"))
-		t->message = mem_dup("has no node, and nobody says why: is kube-scheduler running?");
+		t->message = mem_dup("has no node and no reason is given: is kube-scheduler running?");
 	else if (age_ms > START_MS)
 		t->message = mem_printf("has been starting for %lld seconds on node %s", (long long)age_ms / 1000,
 			facts_text_at(pod, "spec.nodeName"));
@@ -161,15 +160,15 @@ static void judge_pod(const struct facts *c, const json_t *pod, struct trouble *
 	MEM_AUTO char *words = last_words(ended);
 
 	if (strcmp(phase, "Failed") == 0 && *facts_text_at(pod, "status.reason")) {
-		t->message = mem_printf("was ended: %s: %.300s", facts_text_at(pod, "status.reason"),
+		t->message = mem_printf("failed: %s: %.300s", facts_text_at(pod, "status.reason"),
 			facts_text_at(pod, "status.message"));
 		t->mend = about(c, "describe pod", pod);
 	} else if (json_str_is(ended, "reason", "OOMKilled")) {
-		t->message = mem_printf("was killed for memory (OOMKilled): its limit is %s",
+		t->message = mem_printf("ran out of memory (OOMKilled): its limit is %s",
 			facts_text_at(facts_container(facts_object(c, "deployment")), "resources.limits.memory"));
 		t->mend = more_memory(c, facts_container(facts_object(c, "deployment")));
 	} else if (ended) {
-		t->message = mem_printf("has ended (exit status %d)%s",
+		t->message = mem_printf("exited (exit status %d)%s",
 			(int)json_integer_value(json_object_get(ended, "exitCode")), words);
 		t->mend = about(c, "logs", pod);
 	} else if (facts_at(status, "state.waiting")) {
@@ -203,7 +202,7 @@ static void judge_none(const struct facts *c, const json_t *deployment)
 		facts_error(c, mem_printf("kubectl -n %s scale deployment kscaled --replicas 1", ns),
 			"Deployment %s/kscaled has 0 replicas: kscaled is stopped", ns);
 	else if (strstr(message, "serviceaccount"))
-		facts_error(c, facts_apply(c), "no Pod can be made: ServiceAccount %s/%s: %.300s", ns, account,
+		facts_error(c, facts_apply(c), "no Pod can be created: ServiceAccount %s/%s: %.300s", ns, account,
 			message);
 	else
 		facts_error(c, mem_printf("kubectl -n %s describe replicasets -l app.kubernetes.io/name=kscaled", ns),
@@ -232,7 +231,7 @@ static void judge_others(const struct facts *c, const json_t *pods, size_t ready
 		mem_free_ptr(&t.message);
 	}
 	if (ready == 0 && reported == 0 && starting > 0)
-		facts_error(c, NULL, "%zu Pods are starting, and none is ready yet: look again in a while", starting);
+		facts_error(c, NULL, "%zu Pods are starting, none is ready yet: try again in a while", starting);
 }
 
 void pods_judge(const struct facts *c)
@@ -242,7 +241,7 @@ void pods_judge(const struct facts *c)
 	bool reported;
 
 	if (!deployment) {
-		facts_ok(c, "none are looked at: no Deployment kscaled is known in namespace %s", c->setup->namespace_);
+		facts_ok(c, "none checked: no Deployment kscaled is known in namespace %s", c->setup->namespace_);
 		return;
 	}
 	pods = json_object_get(facts_read(c, "pods", &reported), "items");

@@ -370,24 +370,25 @@ static void judge_missing(const struct facts *c)
 	const char *ns = facts_text_at(apiservice, "spec.service.namespace"),
 		   *name = facts_text_at(apiservice, "spec.service.name");
 	MEM_AUTO char *others = *ns && release_is_ours(apiservice)
-		? mem_printf("; it is in namespace %s: kscaled doctor --namespace %s --service-name %s", ns, ns, name)
-		: *ns ? mem_printf("; the external metrics are those of Service %s/%s", ns, name)
+		? mem_printf("; it is in namespace %s: run kscaled doctor --namespace %s --service-name %s", ns, ns,
+			  name)
+		: *ns ? mem_printf("; the external metrics are served by Service %s/%s", ns, name)
 		      : mem_dup("");
 
 	facts_error(c, NULL, "kscaled is not installed in namespace %s of this cluster%s%s", c->setup->namespace_,
 		others,
-		*ns ? "" : ": kscaled manifests | kubectl apply -f - installs it, or helm install, or kscaled join");
+		*ns ? "" : ": install it with kscaled manifests | kubectl apply -f -, helm install or kscaled join");
 }
 
 void release_judge(const struct facts *c)
 {
 	const struct doctor_setup *s = c->setup;
-	const char *place = s->in_pod ? "in Pods" : "outside of the cluster";
+	const char *place = s->in_pod ? "in Pods" : "outside the cluster";
 
 	if (!release_is_there(c))
 		judge_missing(c);
 	else if (facts_lacks(c, "deployment") && c->setup->installer == DOCTOR_HELM)
-		facts_error(c, facts_apply(c), "Helm release %s/%s has no Deployment %s/kscaled any more",
+		facts_error(c, facts_apply(c), "Helm release %s/%s has lost its Deployment %s/kscaled",
 			s->release_namespace, s->release, s->namespace_);
 	else if (s->installer == DOCTOR_HELM)
 		facts_ok(c, "Helm release %s/%s, in Pods", s->release_namespace, s->release);
@@ -398,6 +399,6 @@ void release_judge(const struct facts *c)
 	else if (!facts_object(c, "deployment") && !facts_lacks(c, "deployment") && s->kubeconfig)
 		facts_ok(c, "in namespace %s", s->namespace_);
 	else
-		facts_ok(c, "in namespace %s, %s, by its manifests", s->namespace_,
+		facts_ok(c, "in namespace %s, %s, from manifests", s->namespace_,
 			s->in_pod || !s->kubeconfig ? "in Pods" : place);
 }

@@ -217,7 +217,7 @@ static char *mend_rights(const struct facts *c, const char *account)
 
 	if (!c->setup->no_roles || c->setup->installer != DOCTOR_HELM)
 		return mem_dup(apply);
-	return mem_printf("the release makes no roles (rbac.create=false): bind %s to what it needs, or `%s --set "
+	return mem_printf("the release creates no roles (rbac.create=false): grant %s these rights, or `%s --set "
 			  "rbac.create=true`",
 		account, apply);
 }
@@ -238,17 +238,16 @@ static void judge_role(const struct facts *c, const json_t *missing, size_t firs
 			continue;
 		if (i < first) {
 			buf_done(&rights);
-			return; /* reported */
+			return; /* already reported */
 		}
 		put_right(json_object_get(other, "attributes"), &rights);
 	}
 	if (may_be_meant(c, missing, one))
-		facts_skip(c,
-			"role %s is not whole, as with %s; whether that is meant is not known: needs list on roles",
+		facts_skip(c, "role %s is incomplete, as with %s; cannot tell if that is intended: needs list on roles",
 			role, option);
 	else
 		facts_error(c, mend_rights(c, account), "%s may not %s: role %s%s%s%s", account, buf_text(&rights),
-			role, hinted ? " (if that is meant: kscaled doctor " : "", hinted ? option : "",
+			role, hinted ? " (if that is intended: kscaled doctor " : "", hinted ? option : "",
 			hinted ? ")" : "");
 	buf_done(&rights);
 }
@@ -280,9 +279,9 @@ static void judge_excess(const struct facts *c)
 	{
 		title = json_string_value(one);
 		name = strrchr(title, '/') ? strrchr(title, '/') + 1 : strchr(title, ' ') + 1;
-		facts_warn(c, drop(c, title), "%s is more than the options ask for%s%s%s", title,
+		facts_warn(c, drop(c, title), "%s grants more than the options call for%s%s%s", title,
 			option_of(name) ? ": see " : "", option_of(name) ? option_of(name) : "",
-			option_of(name) ? ", also of kscaled doctor" : "");
+			option_of(name) ? ", also an option of kscaled doctor" : "");
 	}
 }
 
@@ -296,10 +295,12 @@ void rights_judge(const struct facts *c)
 	for (size_t i = 0; i < json_array_size(missing); i++)
 		judge_role(c, missing, i);
 	if (json_array_size(missing) == 0)
-		facts_ok(c, "%s has all %d", json_str_or_empty(rights, "account"),
+		facts_ok(c, "%s has all %d rights", json_str_or_empty(rights, "account"),
 			(int)json_integer_value(json_object_get(rights, "asked")));
 	if (json_array_size(json_object_get(rights, "not_asked")) > 0)
-		facts_skip(c, "%zu of others not looked at: needs create on subjectaccessreviews.authorization.k8s.io",
+		facts_skip(c,
+			"%zu rights of other accounts not checked: needs create on "
+			"subjectaccessreviews.authorization.k8s.io",
 			json_array_size(json_object_get(rights, "not_asked")));
 	judge_excess(c);
 }

@@ -46,14 +46,14 @@ static void report(const struct facts *c, enum state state, const char *kind, co
 		   *reason = json_str_or_empty(ready, "reason"), *message = json_str_or_empty(ready, "message");
 
 	if (state == UNHANDLED)
-		facts_error(c, facts_restart(c), "%s %s/%s has no condition Ready: nobody looks after it", kind, ns,
+		facts_error(c, facts_restart(c), "%s %s/%s has no condition Ready: no kscaled reconciles it", kind, ns,
 			name);
 	else if (state == NOT_READY)
 		facts_error(c, facts_explain(c, word, ns, name), "%s %s/%s is not Ready: %s: %s", kind, ns, name,
 			reason, message);
 	else
 		facts_warn(c, facts_explain(c, word, ns, name),
-			"a source of %s %s/%s fails, while kscaled is well: %s: %s", kind, ns, name, reason, message);
+			"a source of %s %s/%s fails, kscaled itself works: %s: %s", kind, ns, name, reason, message);
 }
 
 static void judge_object(struct object_counts *l, const char *kind, const char *word, const json_t *object)
@@ -99,12 +99,11 @@ void status_objects(const struct facts *c)
 	bool read = look_at_all(&look);
 
 	if (c->setup->no_scaledjobs && c->setup->knows_roles && jobs > 0)
-		facts_warn(c, NULL, "%zu ScaledJobs are not followed: kscaled was installed without rights on Jobs",
-			jobs);
+		facts_warn(c, NULL, "%zu ScaledJobs are ignored: kscaled was installed without rights on Jobs", jobs);
 	if (read && look.reported == 0 && look.all == 0)
-		facts_ok(c, "there are none yet");
+		facts_ok(c, "none yet");
 	else if (read && look.reported == 0 && look.counts[SOURCE_FAILS] > 0)
-		facts_ok(c, "all %zu are taken up; of %zu a source fails, see below", look.all,
+		facts_ok(c, "all %zu are reconciled; a source of %zu fails, see below", look.all,
 			look.counts[SOURCE_FAILS]);
 	else if (read && look.reported == 0)
 		facts_ok(c, "all %zu are Ready", look.all);
@@ -115,14 +114,14 @@ void status_sources(const struct facts *c)
 	struct object_counts look = { .c = c, .at_sources = true };
 
 	if (look_at_all(&look) && look.reported == 0)
-		facts_ok(c, "none fails that objects tell of");
+		facts_ok(c, "none fails");
 }
 
 /* ---- Certificates ---- */
 
 static char *renew(const struct facts *c)
 {
-	return c->setup->tls_cert_file ? mem_printf("a new certificate in %s", c->setup->tls_cert_file)
+	return c->setup->tls_cert_file ? mem_printf("write a new certificate to %s", c->setup->tls_cert_file)
 				       : facts_restart(c);
 }
 
@@ -142,14 +141,14 @@ static void judge_certificate(const struct facts *c, const char *what, const cha
 	life_ms = facts.not_after_unix_ms - facts.not_before_unix_ms;
 	timestamp_format(facts.not_after_unix_ms, until);
 	if (left_ms <= 0)
-		facts_error(c, renew(c), "the %s ended at %s", what, until);
+		facts_error(c, renew(c), "the %s expired at %s", what, until);
 	else if (facts.not_before_unix_ms > c->now_ms)
 		facts_error(c, mem_dup(FACTS_SET_CLOCK),
 			"the %s is not valid yet: the clock of this host, or of the one that made it, is wrong", what);
 	else if (left_ms < life_ms / 4)
-		facts_warn(c, renew(c), "the %s ends at %s, and should have been renewed by now", what, until);
+		facts_warn(c, renew(c), "the %s expires at %s and should have been renewed by now", what, until);
 	else
-		facts_ok(c, "the %s is good until %s", what, until);
+		facts_ok(c, "the %s is valid until %s", what, until);
 }
 
 void status_certificates(const struct facts *c)
@@ -161,10 +160,9 @@ void status_certificates(const struct facts *c)
 	if (reported)
 		return;
 	if (!*serving)
-		facts_error(c, renew(c), "there is no serving certificate in Secret %s/" CERTS_SECRET,
-			c->setup->namespace_);
+		facts_error(c, renew(c), "no serving certificate in Secret %s/" CERTS_SECRET, c->setup->namespace_);
 	else
 		judge_certificate(c, "serving certificate", serving);
 	if (*ca)
-		judge_certificate(c, "authority", ca);
+		judge_certificate(c, "CA certificate", ca);
 }

@@ -23,12 +23,13 @@ static bool judge_one(const struct facts *c, const json_t *hook, const char *ca)
 		facts_error(c, facts_apply(c), "%s names Service %s/%s", name, json_str_or_empty(service, "namespace"),
 			json_str_or_empty(service, "name"));
 	else if (!*encoded)
-		facts_error(c, facts_restart(c), "%s has no caBundle: kscaled has never led since it was made", name);
+		facts_error(c, facts_restart(c), "%s has no caBundle: no kscaled has been leader since it was created",
+			name);
 	else if (*ca && !facts_bundle_has(bundle, ca))
-		facts_error(c, facts_restart(c), "the caBundle of %s is not kscaled's authority", name);
+		facts_error(c, facts_restart(c), "the caBundle of %s lacks kscaled's CA", name);
 	else if (json_str_is(hook, "failurePolicy", "Fail"))
 		facts_warn(c, facts_apply_with(c, "webhooks.failurePolicy=Ignore", ""),
-			"%s has failurePolicy Fail: while kscaled is away no such object can be stored", name);
+			"%s has failurePolicy Fail: while kscaled is down, no such object can be stored", name);
 	else
 		return true;
 	return false;
@@ -45,24 +46,22 @@ void webhook_configuration(const struct facts *c)
 	if (reported)
 		return;
 	if (!configuration && !c->setup->webhook) {
-		facts_ok(c, "there is none, as --webhook=false has it");
+		facts_ok(c, "none: --webhook=false");
 		return;
 	}
 	if (!configuration) {
 		facts_warn(c, facts_apply(c),
 			"there is no ValidatingWebhookConfiguration " CERTS_WEBHOOKS
-			": what is wrong with an object is reported after it is stored (if that is meant: "
-			"--no-webhook)");
+			": invalid objects are stored and reported only later (if that is intended: --no-webhook)");
 		return;
 	}
 	if (!c->setup->webhook)
 		facts_error(c, mem_dup("kubectl delete validatingwebhookconfiguration " CERTS_WEBHOOKS),
-			"there is a ValidatingWebhookConfiguration, but kscaled runs with --webhook=false: the API "
-			"server "
-			"asks in vain");
+			"a ValidatingWebhookConfiguration exists, but kscaled runs with --webhook=false: the API "
+			"server's requests fail");
 	json_array_foreach(hooks, i, hook) good += judge_one(c, hook, ca);
 	if (c->setup->webhook && good == json_array_size(hooks))
-		facts_ok(c, "%zu webhooks lead to Service %s/%s", good, c->setup->namespace_, c->setup->service_name);
+		facts_ok(c, "%zu webhooks point to Service %s/%s", good, c->setup->namespace_, c->setup->service_name);
 }
 
 #define DENIED "admission webhook \"vscaledobject.kscaled.io\" denied the request"
@@ -73,19 +72,18 @@ void webhook_reached(const struct facts *c)
 	const char *message = facts_message(c, "trial");
 
 	if (!facts_object(c, "webhooks") && !found)
-		facts_skip(c, "not looked at: there is no webhook, as far as it is known");
+		facts_skip(c, "not checked: no webhook is known");
 	else if (strstr(message, DENIED))
-		facts_ok(c, "refuses what must be refused");
+		facts_ok(c, "denies invalid objects");
 	else if (stored)
 		facts_error(c, facts_restart(c),
-			"the API server does not get to the webhook: it took a ScaledObject (--dry-run) that must be "
-			"refused");
+			"the API server does not reach the webhook: it accepted an invalid ScaledObject (--dry-run)");
 	else if (strstr(message, "admission webhook"))
-		facts_warn(c, NULL, "another webhook was first: %s", message);
+		facts_warn(c, NULL, "another webhook answered first: %s", message);
 	else if (strstr(message, "failed calling webhook"))
-		facts_error(c, facts_restart(c), "the API server does not get to the webhook: %s", message);
+		facts_error(c, facts_restart(c), "the API server does not reach the webhook: %s", message);
 	else if (json_str_is(found, "error", "denied"))
-		facts_skip(c, "not looked at: needs %s", json_str_or_empty(found, "wanted"));
+		facts_skip(c, "not checked: needs %s", json_str_or_empty(found, "wanted"));
 	else
-		facts_error(c, NULL, "a ScaledObject could not be tried: %s", message);
+		facts_error(c, NULL, "the test with a ScaledObject failed: %s", message);
 }
