@@ -121,15 +121,15 @@ def test_from_nothing_and_gone(empty, host, place):
 
     # It does not leave while it acts; and what would be done is said, and not done.
     with_it = empty.everything()
-    assert "still scales: stop it first (nothing was undone)" in host.leave("--wait=1s", code=1)
-    assert "would wait until nobody holds Lease kscaled/operator.keda.sh" in host.leave("--dry-run", "--purge")
+    assert "is still running: stop it first (nothing was undone)" in host.leave("--wait=1s", code=1)
+    assert "would wait until Lease kscaled/operator.keda.sh is free" in host.leave("--dry-run", "--purge")
     assert empty.everything() == with_it
     host.stop()
 
     said = host.leave("--restore-replicas")
     assert "deleted APIService v1beta1.external.metrics.k8s.io" in said
-    assert f"the target of scaledobjects {place.namespace}/worker: 2 replicas, as before" in said
-    assert "no finalizer of ours" in said, said
+    assert f"the target of scaledobjects {place.namespace}/worker has its original 2 replicas" in said
+    assert ": no finalizer" in said, said
     assert not place.get()["metadata"].get("finalizers")
     assert place.replicas() == 2 and not place.hpa_names() and not list(host.config.iterdir()) and not (host.state / "token").exists()
     delete_and_see_gone(empty, place.namespace)
@@ -168,11 +168,11 @@ def test_what_is_restored_stays(empty, host, place):
     labels = {"app.kubernetes.io/managed-by": "keda-operator", "kscaled.io/managed": None}
     empty.kubectl("-n", place.namespace, "patch", "hpa", hpa, "--type=merge", "-p", json.dumps({"metadata": {"labels": labels}}))
     said = host.leave("--restore-replicas")
-    assert f"horizontalpodautoscalers {place.namespace}/{hpa} stays: it is another installation's" in said
+    assert f"horizontalpodautoscalers {place.namespace}/{hpa} stays: it belongs to another installation" in said
     assert place.hpa_names() == [hpa] and place.replicas(theirs) == 3
     for name in names:
         if name != theirs:
-            assert f"the target of scaledobjects {place.namespace}/{name}: 5 replicas, as before" in said and place.replicas(name) == 5
+            assert f"the target of scaledobjects {place.namespace}/{name} has its original 5 replicas" in said and place.replicas(name) == 5
     # The controller goes on with the HPA that is left, and with no other.
     place.set_replicas(9, theirs)
     eventually(lambda: place.replicas(theirs) == 3)
@@ -195,7 +195,7 @@ def test_what_cannot_be_restored_is_said(empty, host, place):
     scale = f"/apis/apps/v1/namespaces/{place.namespace}/deployments/worker/scale"
     eventually(lambda: empty.request(f"{scale}?dryRun=All", "PUT", body={"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "worker", "namespace": place.namespace}, "spec": {"replicas": 6}}).status == 422)
     said = host.leave("--restore-replicas", code=1)
-    assert f"scaledobjects {place.namespace}/worker: its target has 3 replicas, not 5 as before" in said and "2 steps failed" in said, said
+    assert f"scaledobjects {place.namespace}/worker: its target has 3 replicas, not the original 5" in said and "2 steps failed" in said, said
     empty.kubectl("delete", "validatingadmissionpolicybinding,validatingadmissionpolicy", place.namespace)
 
 
@@ -245,7 +245,7 @@ def test_what_was_there_before_stays(empty, host, place, installed_by):
         assert f"CustomResourceDefinition {kind}.keda.sh, with all its objects stays: {why}" in said, said
         assert definition(empty, kind).json["metadata"]["labels"] == marks["labels"]
     assert "Namespace kscaled stays: " in said and empty.request("/api/v1/namespaces/kscaled").json["metadata"].get("deletionTimestamp") is None
-    assert "back to Service keda/keda-operator-metrics-apiserver, from which it was taken" in said
+    assert "back to Service keda/keda-operator-metrics-apiserver" in said
     back = empty.request(METRICS).json
     assert back["spec"] == spec and back["metadata"]["labels"] == marks["labels"] and "kscaled.io/taken-from" not in back["metadata"].get("annotations", {})
 
@@ -288,7 +288,7 @@ def test_killed_and_left(empty, host):
     joined(host)
     host.daemon.kill()
     said = host.leave("--wait=2s", code=1)
-    assert "holds Lease kscaled/operator.keda.sh and perhaps still scales: stop it first (nothing was undone)" in said and "--wait must be longer than 15 seconds" in said
+    assert "holds Lease kscaled/operator.keda.sh and may still be running: stop it first (nothing was undone)" in said and "--wait must exceed 15 seconds" in said
     assert "deleted the Lease operator.keda.sh" in host.leave()
 
 
@@ -365,7 +365,7 @@ def test_the_way_is_found(empty, host):
 def test_nobody_is_reached(empty, host):
     """Nothing runs here: said with the reason, and another run completes it."""
     said = host.join(f"--host=localhost:{host.port}", "--wait=3s", code=1)
-    assert f"not reached at localhost:{host.port}: " in said and "does not reach kscaled: is it running here" in said
+    assert f"not reached at localhost:{host.port}: " in said and "does not reach kscaled: check that it runs here" in said
     host.start()
     assert "the API server reaches kscaled" in host.join(f"--host=localhost:{host.port}", "--wait=60s")
 
@@ -384,11 +384,11 @@ def test_a_new_way_that_leads_nowhere(empty, host, place):
     stood, files_stood, rules_stood = way(empty), files(), rules()
     for to, more in ((f"localhost:{free_port()}", ["--no-webhook", "--no-scaledjobs"]), ("192.0.2.7:8443", ["--service-account-tokens"]), ("nowhere.example.com:8443", [])):
         said = host.join(f"--host={to}", "--wait=2s", *more, code=1)
-        assert f"not reached at {to}: " in said and f"put back what worked before: the API server reaches kscaled at localhost:{host.port} again" in said, said
+        assert f"not reached at {to}: " in said and f"restored the previous state: the API server reaches kscaled at localhost:{host.port} again" in said, said
         assert way(empty) == stood and files() == files_stood and rules() == rules_stood
     host.daemon.wait_serving()
     # And it is not put back where it works.
-    assert "put back" not in host.join(f"--host=localhost:{host.port}", "--no-webhook", "--wait=60s")
+    assert "restored the previous state" not in host.join(f"--host=localhost:{host.port}", "--no-webhook", "--wait=60s")
     assert "--no-webhook" in (host.config / "join.env").read_text()
 
 
@@ -399,7 +399,7 @@ def test_the_port_is_said(empty, host):
     assert f"kscaled listens on port {host.port} here\n" in said, said
     assert f"KSCALED_SECURE_PORT={host.port}" in (host.config / "join.env").read_text()
     said = host.join("--host=scaler.example.com:443")
-    assert f"kscaled listens on port {host.port} here (--port says another): port 443 of scaler.example.com must lead to it" in said, said
+    assert f"kscaled listens on port {host.port} here (change it with --port): port 443 of scaler.example.com must be forwarded to it" in said, said
     assert f"KSCALED_SECURE_PORT={host.port}" in (host.config / "join.env").read_text()
     assert "kscaled would listen on port 8443 here" in host.join("--host=localhost:8443", "--port=8443", "--dry-run")
     host.join("--host=localhost:8443", "--port=8443")
@@ -423,8 +423,8 @@ def test_what_others_have_is_theirs(empty, host):
     said = host.join(f"--host=localhost:{host.port}", code=1)
     assert "belongs to Service keda/keda-operator-metrics-apiserver" in said and "--take-apiservice" in said
     assert empty.request("/api/v1/namespaces/kscaled").status == 404 and not host.config.exists()
-    assert "v1beta1.external.metrics.k8s.io stays: it does not lead to Service kscaled/kscaled" in host.leave()
-    assert "is taken from Service keda/" in host.join(f"--host=localhost:{host.port}", "--take-apiservice")
+    assert "v1beta1.external.metrics.k8s.io stays: it does not point to Service kscaled/kscaled" in host.leave()
+    assert "from Service keda/" in host.join(f"--host=localhost:{host.port}", "--take-apiservice")
     host.start().wait_serving()
 
 
@@ -508,7 +508,7 @@ def test_another_way_than_what_others_made(empty, host):
     before = empty.everything()
     for options in ([], ["--dry-run"]):
         said = host.join(f"--host={first}", *options, code=1)
-        assert "EndpointSlice kscaled/kscaled-host leads elsewhere" in said and "--service-name" in said
+        assert "EndpointSlice kscaled/kscaled-host belongs to another installation" in said and "--service-name" in said
     assert empty.everything() == before and not host.config.exists()
     host.join(f"--host={name}")  # nothing of theirs is in its way
     assert empty.request(f"{api}/kscaled-host").json["addressType"] == "IPv6"
@@ -517,7 +517,7 @@ def test_another_way_than_what_others_made(empty, host):
     assert empty.request(f"{services}/kscaled", "DELETE").status == 200 and empty.request(f"{api}/kscaled-host", "DELETE").status == 200
     theirs = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "kscaled", "labels": {"app.kubernetes.io/part-of": "another"}}, "spec": {"type": "ExternalName", "externalName": "their.example.com"}}
     assert empty.request(services, "POST", body=theirs).status == 201
-    assert "Service kscaled/kscaled leads elsewhere" in host.join(f"--host={third}", code=1)
+    assert "Service kscaled/kscaled belongs to another installation" in host.join(f"--host={third}", code=1)
     assert empty.request(f"{services}/kscaled").json["spec"]["externalName"] == "their.example.com"
     host.join(f"--host={third}", "--service-name=another", "--take-apiservice")
     assert empty.request(f"{services}/kscaled").json["spec"]["externalName"] == "their.example.com"
@@ -552,15 +552,15 @@ def test_the_user_of_the_service(empty, host, tmp_path):
         return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180, check=False)
 
     done = join(root)
-    assert done.returncode == 1 and "there is no user kscaled, as whom kscaled.service runs" in done.stderr and '"systemd-sysusers kscaled.conf"' in done.stderr, done.stderr
+    assert done.returncode == 1 and "user kscaled, which kscaled.service runs as, does not exist" in done.stderr and '"systemd-sysusers kscaled.conf"' in done.stderr, done.stderr
     assert done.stdout == ""
     done = join(root, "--dry-run")
-    assert done.returncode == 0 and "warning: there is no user kscaled" in done.stderr and "would enable and start" in done.stdout, done.stderr
+    assert done.returncode == 0 and "warning: user kscaled, which kscaled.service runs as, does not exist" in done.stderr and "would enable and start" in done.stdout, done.stderr
     done = join(root + "kscaled:x:990:990::/var/lib/kscaled:/usr/sbin/nologin\n", "--dry-run")
     assert done.returncode == 0 and done.stderr == "" and "would enable and start" in done.stdout
     assert empty.everything() == before and not host.config.exists() and not host.state.exists()
     done = join(root, "--no-start")
-    assert done.returncode == 0 and "warning: there is no user kscaled" in done.stderr and "start kscaled with: systemctl enable --now kscaled" in done.stdout, done.stderr
+    assert done.returncode == 0 and "warning: user kscaled, which kscaled.service runs as, does not exist" in done.stderr and "start kscaled with: systemctl enable --now kscaled" in done.stdout, done.stderr
 
 
 def test_a_service_that_does_not_start(empty, host, tmp_path):
@@ -578,14 +578,14 @@ def test_a_service_that_does_not_start(empty, host, tmp_path):
                "env", f"PATH={programs}:{os.environ['PATH']}", program(), "join", f"--kubeconfig={empty.kubeconfig}", f"--config-dir={host.config}", f"--state-dir={host.state}", f"--host=localhost:{host.port}"]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180, check=False)
     assert done.returncode == 1 and "kscaled.service does not start: systemctl restart failed" in done.stderr, done
-    assert "what kscaled said last (journalctl -u kscaled):\n  one\n  kscaled: option secure-port: 80: permission denied\n" in done.stderr, done.stderr
+    assert "last log lines of kscaled (journalctl -u kscaled):\n  one\n  kscaled: option secure-port: 80: permission denied\n" in done.stderr, done.stderr
     assert "--unit=kscaled.service" in (tmp_path / "asked").read_text()
 
 
 @pytest.mark.parametrize("command, arguments, said", [
     ("join", [], "--kubeconfig is missing"), ("leave", [], "--kubeconfig is missing"), ("join", ["--kubeconfig=/none"], "/none"), ("leave", ["--kubeconfig=/none"], "/none"),
-    ("join", ["--kubeconfig=x", "--host=10.0.0.300:1"], "10.0.0.300"), ("join", ["--kubeconfig=x", "--wait=2h"], "out of range"), ("join", ["--kubeconfig=x", "--port=0"], "no port"),
-    ("join", ["--kubeconfig=x", "--config-dir=etc"], "must be absolute"), ("join", ["--kubeconfig=x", "more"], '"more" is no option'), ("join", ["--kubeconfig=x", "--namespace=A"], "--namespace"),
+    ("join", ["--kubeconfig=x", "--host=10.0.0.300:1"], "10.0.0.300"), ("join", ["--kubeconfig=x", "--wait=2h"], "out of range"), ("join", ["--kubeconfig=x", "--port=0"], "is not a port"),
+    ("join", ["--kubeconfig=x", "--config-dir=etc"], "must be absolute"), ("join", ["--kubeconfig=x", "more"], 'unexpected argument "more"'), ("join", ["--kubeconfig=x", "--namespace=A"], "--namespace"),
     ("leave", ["--kubeconfig=x", "--namespace=A"], "--namespace"), ("leave", ["--kubeconfig=x", "--wait=soon"], "--wait"),
 ])
 def test_wrong_usage(command, arguments, said):
@@ -602,7 +602,7 @@ def test_leaves_a_cluster_install(empty, host):
     host.config.mkdir()
     (host.config / "kubeconfig").write_text("another's")
     said = host.leave("--in-cluster", "--purge", "--delete-hpas")
-    assert "changed Deployment kscaled: no replicas" in said and "deleted deployments kscaled/kscaled" in said and "deleted rolebindings kube-public/" in said
+    assert "changed Deployment kscaled: 0 replicas" in said and "deleted deployments kscaled/kscaled" in said and "deleted rolebindings kube-public/" in said
     assert (host.config / "kubeconfig").read_text() == "another's"
     eventually(lambda: empty.everything() <= before, timeout=DEFINITIONS_GONE)
     assert not any("kscaled" in name or "keda" in name for one in empty.everything() for name in one)

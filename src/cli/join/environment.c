@@ -16,7 +16,7 @@ static void put_option(struct buf *out, const char *option, const char *value)
 	plaintext_put_word(out, value);
 }
 
-/* How to do it again, for `kscaled doctor` to say: as it was called, with absolute paths. */
+/* The arguments for `kscaled doctor` to repeat, with absolute paths. */
 static void put_call(const struct environment *e, struct buf *out)
 {
 	const struct manifests_params *p = e->params;
@@ -45,7 +45,7 @@ static void put_call(const struct environment *e, struct buf *out)
 	buf_putc(out, '\n');
 }
 
-/* It wins over the configuration file, which is the user's to change. */
+/* join.env overrides the configuration file, so it has a port only if needed. */
 static bool needs_port(const struct environment *e)
 {
 	unsigned configured = hostfiles_configured_port(e->files);
@@ -60,7 +60,7 @@ char *environment_text(const struct environment *e)
 	const struct manifests_params *p = e->params;
 	struct buf out = BUF_INIT(SIZE_MAX);
 
-	buf_puts(&out, "# Made by kscaled join: what follows from how it was called, which was:\n");
+	buf_puts(&out, "# Written by kscaled join: options that follow from its arguments, which were:\n");
 	put_call(e, &out);
 	if (p->namespace_)
 		buf_printf(&out, "KSCALED_NAMESPACE=%s\n", p->namespace_);

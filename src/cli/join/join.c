@@ -32,17 +32,17 @@
 #define NAME         "kscaled join"
 #define USUAL_WAIT   60000
 #define FORGET_NAPS  3
-#define TOKEN_LIFE_S (30 * 86400) /* as the daemon's own renewals (control/access) */
+#define TOKEN_LIFE_S (30 * 86400) /* as for the daemon's renewals (control/access) */
 
 #define APISERVICE "/apis/apiregistration.k8s.io/v1/apiservices/" CERTS_APISERVICE
 #define METRICS    "/apis/external.metrics.k8s.io/v1beta1"
 
 struct join_arguments {
 	const char *kubeconfig;
-	struct manifests_params params; /* host: NULL: it is found out */
+	struct manifests_params params; /* host: NULL: find it out */
 	struct hostfiles files;
-	unsigned port;   /* on which kscaled serves here; 0: not said */
-	int64_t wait_ms; /* -1: not said */
+	unsigned port;   /* that kscaled listens on; 0: not given */
+	int64_t wait_ms; /* -1: not given */
 	bool dry_run, no_start, take_apiservice, help;
 };
 
@@ -50,7 +50,7 @@ struct join_arguments {
 struct join {
 	struct join_arguments a;
 	struct cluster *cluster;
-	unsigned port; /* on which kscaled serves here */
+	unsigned port; /* that kscaled listens on */
 	struct reach_way ways[REACH_MAX];
 	size_t way_count;
 };
@@ -65,9 +65,9 @@ static const char *service_name(const struct join *j)
 	return j->a.params.service_name ? j->a.params.service_name : "kscaled";
 }
 
-/* ---- Whose the APIService is ---- */
+/* ---- Owner of the APIService ---- */
 
-/* ERR_DENIED: another's, and it is not to be taken. */
+/* ERR_DENIED: it is another's, and --take-apiservice is not given. */
 static int check_owner(struct join *j, struct err *err)
 {
 	MEM_AUTO char *ours = mem_printf("%s/%s", own_namespace(j), service_name(j)), *theirs = NULL;
@@ -84,20 +84,20 @@ static int check_owner(struct join *j, struct err *err)
 	if (is_ours)
 		return 0;
 	if (j->a.take_apiservice) {
-		steps_say("APIService " CERTS_APISERVICE " is taken from Service %s", theirs);
+		steps_say("taking APIService " CERTS_APISERVICE " from Service %s", theirs);
 		return 0;
 	}
 	return err_set(err, ERR_DENIED,
-		"APIService " CERTS_APISERVICE " belongs to Service %s, whose server answers the external "
-		"metrics: remove that installation first, or give --take-apiservice",
+		"APIService " CERTS_APISERVICE " belongs to Service %s, which serves the external metrics: remove that "
+		"installation first or give --take-apiservice",
 		theirs);
 }
 
-/* ---- The way back to this host ---- */
+/* ---- The address of this host ---- */
 
 /*
- * The InternalIP of the node that this host is. The caller owns it; NULL: it is none, or nobody may
- * say.
+ * The InternalIP of this host as a node. NULL: not a node, or no right to list nodes. The caller
+ * owns it.
  */
 static char *node_address(struct join *j)
 {
@@ -127,7 +127,8 @@ static int find_ways(struct join *j, struct err *err)
 	struct reach_facts facts;
 
 	if (j->a.params.host) {
-		j->ways[j->way_count++] = (struct reach_way){ .host = mem_dup(j->a.params.host), .why = "as given" };
+		j->ways[j->way_count++] = (struct reach_way){ .host = mem_dup(j->a.params.host),
+			.why = "given by --host" };
 		return 0;
 	}
 	reach_look(cluster_config(j->cluster)->server, &facts);
@@ -136,7 +137,7 @@ static int find_ways(struct join *j, struct err *err)
 	reach_facts_done(&facts);
 	if (j->way_count == 0)
 		return err_set(err, ERR_INVALID,
-			"no address of this host is known that the API server could use: give --host HOST:PORT");
+			"found no address of this host for the API server: give --host HOST:PORT");
 	return 0;
 }
 
@@ -150,7 +151,7 @@ static struct documents *objects_for(struct join *j, const struct reach_way *way
 	return manifestobjects_make(&params, err);
 }
 
-/* Which of the objects say where this host is. */
+/* Whether the object contains this host's address. */
 static bool is_of_way(const json_t *object)
 {
 	static const char *const kinds[] = { "Service", "EndpointSlice", "Endpoints", "APIService",
@@ -159,7 +160,7 @@ static bool is_of_way(const json_t *object)
 	return text_is_one_of(json_str_or_empty(object, "kind"), kinds);
 }
 
-/* What must be done before this object can be applied, and whether it may. */
+/* How to prepare the existing object. ERR_DENIED: it is another's. */
 static int judge(struct join *j, const json_t *object, enum replacement *out, struct err *err)
 {
 	static const char *const kinds[] = { "Service", "EndpointSlice", NULL };
@@ -178,12 +179,12 @@ static int judge(struct join *j, const json_t *object, enum replacement *out, st
 	if (*out == REPLACEMENT_NONE || is_ours)
 		return 0;
 	return err_set(err, ERR_DENIED,
-		"%s leads elsewhere in a way that cannot be changed, and is another's: it has no label "
-		"app.kubernetes.io/part-of=kscaled. Delete it, or give --service-name",
+		"%s belongs to another installation (it has no label app.kubernetes.io/part-of=kscaled) and must be "
+		"replaced to point here: delete it or give another --service-name",
 		title);
 }
 
-/* ERR_DENIED: by one of the ways we would replace what others made. Before anything is changed. */
+/* Before any change. ERR_DENIED: one of the addresses would replace another's object. */
 static int check_ways(struct join *j, struct err *err)
 {
 	int failed = 0;
@@ -201,7 +202,7 @@ static int check_ways(struct join *j, struct err *err)
 	return failed;
 }
 
-/* Takes patch; NULL: nothing is to be patched. */
+/* Takes patch; NULL: does nothing. */
 static int merge(struct join *j, const char *path, json_t *patch, struct err *err)
 {
 	int failed = patch ? cluster_call(j->cluster, KUBE_MERGE_PATCH, path, patch, NULL, err) : 0;
@@ -234,7 +235,7 @@ static void annotate(json_t *object, const char *name, const char *value)
 	json_object_set_new(json_object_get(metadata, "annotations"), name, json_string(value));
 }
 
-/* So that `kscaled leave` can give it back; a note of before stays. */
+/* Notes the previous Service for `kscaled leave`; keeps an earlier note. */
 static void note_taken(struct join *j, json_t *object, const json_t *there)
 {
 	const json_t *service = json_object_get(json_object_get(there, "spec"), "service");
@@ -250,7 +251,7 @@ static void note_taken(struct join *j, json_t *object, const json_t *there)
 		annotate(object, TAKENNOTE, note);
 }
 
-/* What stands there of others stays theirs, though it becomes what kscaled needs. */
+/* Keeps the labels that mark an object as another owner's. */
 static int respect(struct join *j, json_t *object, struct err *err)
 {
 	MEM_AUTO char *path = manifestobjects_path(object), *title = manifestobjects_title(object);
@@ -280,7 +281,9 @@ static int apply(struct join *j, const json_t *wanted, struct err *err)
 	return failed ? -1 : 0;
 }
 
-/* Endpoints of before, when the way is a name now: whoever looks at them would be led astray. */
+/*
+ * Deletes the old endpoints if the address is a DNS name now: the API server might still use them.
+ */
 static int drop_endpoints(struct join *j, struct err *err)
 {
 	const char *ns = own_namespace(j), *name = service_name(j);
@@ -303,7 +306,7 @@ static int drop_endpoints(struct join *j, struct err *err)
 		if (failed && err->kind == ERR_MISSING)
 			failed = 0;
 	}
-	return failed ? err_wrap(err, "endpoints of before") : 0;
+	return failed ? err_wrap(err, "old endpoints") : 0;
 }
 
 static int apply_objects(struct join *j, const struct reach_way *way, bool only_way, struct err *err)
@@ -325,7 +328,7 @@ static int apply_objects(struct join *j, const struct reach_way *way, bool only_
 	if (!failed && !only_way)
 		failed = pruning_run(j->cluster, objects, j->a.dry_run, err);
 	if (!failed && !j->a.dry_run)
-		steps_say("applied %zu objects, with %s (%s) as the way to this host", applied, way->host, way->why);
+		steps_say("applied %zu objects with the address %s (%s)", applied, way->host, way->why);
 	if (objects)
 		documents_free(objects);
 	return failed;
@@ -345,9 +348,9 @@ static char *mint_token(struct join *j, struct err *err)
 	char *copy = *token ? mem_dup(token) : NULL;
 
 	if (!failed && !copy)
-		err_set(err, ERR_TEMPORARY, "the answer has no token");
+		err_set(err, ERR_TEMPORARY, "the API server returned no token");
 	if (!copy)
-		err_wrap(err, "a token of ServiceAccount %s/kscaled", own_namespace(j));
+		err_wrap(err, "token of ServiceAccount %s/kscaled", own_namespace(j));
 	json_decref(answer);
 	json_decref(request);
 	return copy;
@@ -376,8 +379,8 @@ static int write_files(struct join *j, struct err *err)
 	kubeconfig = hostfiles_kubeconfig(f, cluster_config(j->cluster), own_namespace(j));
 	failed = hostfiles_write(f, kubeconfig, token, environment, err);
 	if (!failed)
-		steps_say("wrote %s/kubeconfig, with a token of ServiceAccount %s/kscaled in %s/token, which kscaled "
-			  "renews",
+		steps_say("wrote %s/kubeconfig and the token of ServiceAccount %s/kscaled to %s/token; kscaled renews "
+			  "it",
 			f->config_dir, own_namespace(j), f->state_dir);
 	mem_free_secret(kubeconfig); /* a proxy's password may be in it */
 	mem_free_secret(token);
@@ -393,7 +396,7 @@ static void find_port(struct join *j)
 	j->port = j->a.port ? j->a.port : configured ? configured : joined ? joined : ENVIRONMENT_USUAL_PORT;
 }
 
-/* The port of the way may be another one where something between forwards it. */
+/* The port in the address may differ, if something forwards it. */
 static void say_port(const struct join *j, const struct reach_way *way)
 {
 	const char *colon = strrchr(way->host, ':');
@@ -402,40 +405,40 @@ static void say_port(const struct join *j, const struct reach_way *way)
 	if (strcmp(colon + 1, here) == 0)
 		steps_say("kscaled %s on port %u here", j->a.dry_run ? "would listen" : "listens", j->port);
 	else
-		steps_say("kscaled %s on port %u here (--port says another): port %s of %.*s must lead to it",
+		steps_say("kscaled %s on port %u here (change it with --port): port %s of %.*s must be forwarded to it",
 			j->a.dry_run ? "would listen" : "listens", j->port, colon + 1, (int)(colon - way->host),
 			way->host);
 }
 
-/* Of a service that does not start, or is not reached. */
+/* For a service that does not start or is not reached. */
 static void print_last_words(void)
 {
 	MEM_AUTO char *words = systemd_is_running() ? systemd_last_words() : NULL;
 	char *rest = words, *line;
 
 	if (words)
-		fputs(NAME ": what kscaled said last (journalctl -u kscaled):\n", stderr);
+		fputs(NAME ": last log lines of kscaled (journalctl -u kscaled):\n", stderr);
 	while (rest && (line = strsep(&rest, "\n")) != NULL)
 		fprintf(stderr, "  %s\n", line);
 }
 
 /*
- * The unit starts as a user of its own, whom the package makes, and `make install` does not. The
- * files would be of no use to it, either.
+ * The unit runs as its own user, who must own the files, too. The package creates it, `make
+ * install` does not.
  */
 static int check_user(const struct join *j, struct err *err)
 {
-	static const char none[] = "there is no user " HOSTFILES_USER ", as whom " SYSTEMD_UNIT " runs";
+	static const char none[] = "user " HOSTFILES_USER ", which " SYSTEMD_UNIT " runs as, does not exist";
 
 	if (!systemd_is_running() || hostfiles_has_user())
 		return 0;
 	if (!j->a.no_start && !j->a.dry_run)
 		return err_set(err, ERR_MISSING,
-			"%s: make it with \"systemd-sysusers kscaled.conf\" and run this again (nothing was changed)",
+			"%s: create it with \"systemd-sysusers kscaled.conf\" and run this again (nothing was changed)",
 			none);
 	fprintf(stderr,
-		NAME ": warning: %s: it will not start. Make the user with \"systemd-sysusers kscaled.conf\", "
-		     "then run this, which gives it the files\n",
+		NAME ": warning: %s: the service will not start. Create the user with \"systemd-sysusers "
+		     "kscaled.conf\", then run this again to give it the files\n",
 		none);
 	return 0;
 }
@@ -465,7 +468,7 @@ static int start_service(struct join *j, struct err *err)
 
 /* ---- Waiting until it is reached ---- */
 
-/* 0, or why the aggregator does not call us available. */
+/* -1 and why: the APIService is not Available. */
 static int look_available(struct join *j, struct err *why)
 {
 	json_t *apiservice = NULL;
@@ -475,7 +478,7 @@ static int look_available(struct join *j, struct err *why)
 
 	if (cluster_call(j->cluster, KUBE_GET, APISERVICE, NULL, &apiservice, why) < 0)
 		return -1;
-	err_set(why, ERR_TEMPORARY, "the API server has not looked yet");
+	err_set(why, ERR_TEMPORARY, "the API server has not checked it yet");
 	json_array_foreach(json_object_get(json_object_get(apiservice, "status"), "conditions"), i, condition)
 	{
 		if (!json_str_is(condition, "type", "Available"))
@@ -485,7 +488,7 @@ static int look_available(struct join *j, struct err *why)
 			json_str_or_empty(condition, "message"));
 	}
 	json_decref(apiservice);
-	/* It may have been available by another way a moment ago: somebody must answer. */
+	/* The condition may still be that of the previous address, so ask for the metrics, too. */
 	return available ? cluster_call(j->cluster, KUBE_GET, METRICS, NULL, NULL, why) : -1;
 }
 
@@ -501,7 +504,7 @@ static int wait_available(struct join *j, struct err *why)
 	return 0;
 }
 
-/* One way after the other. */
+/* Tries one address after the other. */
 static int wait_reached(struct join *j, struct err *err)
 {
 	struct err why = { 0 };
@@ -518,9 +521,9 @@ static int wait_reached(struct join *j, struct err *err)
 	if (!j->a.no_start)
 		print_last_words();
 	return err_set(err, ERR_TEMPORARY,
-		"the API server does not reach kscaled: is it running here (journalctl -u kscaled), listening on port "
-		"%u, and does a firewall let the API server through? Then run this again, with --host HOST:PORT when "
-		"the address is another",
+		"the API server does not reach kscaled: check that it runs here (journalctl -u kscaled), listens on "
+		"port %u, and that no firewall blocks the API server; then run this again, with --host HOST:PORT if it "
+		"needs another address",
 		j->port);
 }
 
@@ -529,7 +532,7 @@ static int wait_reached(struct join *j, struct err *err)
 static void show_dry(const struct join *j)
 {
 	for (size_t i = 0; i < j->way_count; i++)
-		steps_say("would %s %s (%s)", i == 0 ? "be reached at" : "try next", j->ways[i].host, j->ways[i].why);
+		steps_say("would %s %s (%s)", i == 0 ? "use address" : "try next", j->ways[i].host, j->ways[i].why);
 }
 
 static int change(struct join *j, bool worked, struct err *err)
@@ -541,13 +544,13 @@ static int change(struct join *j, bool worked, struct err *err)
 		return -1;
 	if (j->a.dry_run || j->a.wait_ms == 0)
 		return 0;
-	/* What answers at once may be reached by the way of before. */
+	/* An immediate answer may still come by the previous address. */
 	for (int i = 0; worked && i < FORGET_NAPS; i++)
 		steps_nap();
 	return wait_reached(j, err);
 }
 
-/* err says already why; what goes wrong here comes after it. */
+/* Prints its own errors: the caller's err has the reason for restoring. */
 static void put_back(struct join *j, const struct snapshot *before)
 {
 	static const char *const restart[] = { "restart", SYSTEMD_UNIT, NULL };
@@ -562,13 +565,13 @@ static void put_back(struct join *j, const struct snapshot *before)
 	if (!failed && wait_available(j, &err) < 0)
 		failed = -1;
 	if (failed)
-		fprintf(stderr, NAME ": what worked before could not be put back whole: %s\n", err.msg);
+		fprintf(stderr, NAME ": could not restore the previous state completely: %s\n", err.msg);
 	else
-		steps_say("put back what worked before: the API server reaches kscaled at %s again",
+		steps_say("restored the previous state: the API server reaches kscaled at %s again",
 			host ? host : "its other Service");
 }
 
-/* What works already is not given up for a way that does not. */
+/* Restores a working state if the new one does not work. */
 static int run_and_see(struct join *j, struct err *err)
 {
 	struct documents *wanted = objects_for(j, &j->ways[0], err);
@@ -592,7 +595,8 @@ static int run(struct join *j, struct err *err)
 	if (check_user(j, err) < 0 || check_owner(j, err) < 0 || find_ways(j, err) < 0 || check_ways(j, err) < 0)
 		return -1;
 	if (cluster_config(j->cluster)->insecure)
-		fputs(NAME ": warning: the kubeconfig does not verify the API server, and so neither will kscaled\n",
+		fputs(NAME ": warning: the kubeconfig does not verify the API server's certificate, so kscaled will "
+			   "not either\n",
 			stderr);
 	if (j->a.dry_run)
 		show_dry(j);
@@ -609,28 +613,28 @@ static const char help_text[] =
 	"\n"
 	"  --kubeconfig FILE      the administrator's, such as /etc/rancher/k3s/k3s.yaml\n"
 	"  --host HOST:PORT       where the API server reaches kscaled: a DNS name, an IPv4 address, or an IPv6\n"
-	"                         address in brackets (default: what works of the addresses of this host)\n"
-	"  --port PORT            the port of kscaled on this host (default: that of before, else 8443)\n"
-	"  --take-apiservice      take the external metrics from KEDA or another server that has them\n"
-	"  --dry-run              print what would be done, and change nothing\n"
+	"                         address in brackets (default: the first address of this host that works)\n"
+	"  --port PORT            the port of kscaled on this host (default: the previous one, else 8443)\n"
+	"  --take-apiservice      take over the external metrics from KEDA or another server\n"
+	"  --dry-run              print what would be done, change nothing\n"
 	"  --no-start             do not start the service\n"
-	"  --wait DURATION        wait so long for each address until kscaled is reached; 0s: do not wait\n"
-	"                         (default: 60s; with --no-start 0s)\n"
-	"  --config-dir DIR       where kubeconfig and join.env are written (default: " HOSTFILES_CONFIG ")\n"
-	"  --state-dir DIR        where the token is written (default: " HOSTFILES_STATE ")\n"
-	"As of kscaled manifests:\n"
+	"  --wait DURATION        how long to wait for each address until kscaled is reached; 0s: do not\n"
+	"                         wait (default: 60s; with --no-start 0s)\n"
+	"  --config-dir DIR       the directory for kubeconfig and join.env (default: " HOSTFILES_CONFIG ")\n"
+	"  --state-dir DIR        the directory for the token (default: " HOSTFILES_STATE ")\n"
+	"As for kscaled manifests:\n"
 	"  --namespace NS         namespace of kscaled\n"
 	"  --service-name NAME    Service behind the APIService\n"
 	"  --watch-namespace NS[,NS]\n"
-	"                         the namespaces that are looked after\n"
+	"                         the namespaces to watch\n"
 	"  --scale-kinds KIND[,KIND]\n"
 	"                         kinds of workloads to scale\n"
 	"  --no-scaledjobs        no rights on Jobs\n"
 	"  --restrict-secret-access\n"
-	"                         Secrets are read in the namespace of kscaled only\n"
+	"                         read Secrets only in the namespace of kscaled\n"
 	"  --service-account-tokens\n"
-	"                         let it make tokens of service accounts\n"
-	"  --no-webhook           objects are not judged before they are stored\n"
+	"                         let it request tokens of service accounts\n"
+	"  --no-webhook           do not check objects before they are stored\n"
 	"  --help                 print this text\n";
 
 static const struct option options[] = {
@@ -662,9 +666,9 @@ enum { USAGE_ERROR = 2 };
 static int check_arguments(struct join_arguments *a, struct err *err)
 {
 	if (!a->kubeconfig)
-		return err_set(err, ERR_INVALID, "--kubeconfig is missing: whose cluster is to be joined?");
+		return err_set(err, ERR_INVALID, "--kubeconfig is missing: which cluster to join?");
 	if (*a->files.config_dir != '/' || *a->files.state_dir != '/')
-		return err_set(err, ERR_INVALID, "--config-dir and --state-dir must be absolute");
+		return err_set(err, ERR_INVALID, "--config-dir and --state-dir must be absolute paths");
 	if (a->wait_ms < 0)
 		a->wait_ms = a->no_start ? 0 : USUAL_WAIT;
 	return 0;
@@ -675,12 +679,12 @@ static int read_port(const char *text, unsigned *out, struct err *err)
 	int port = hostport_port(text);
 
 	if (port <= 0)
-		return err_set(err, ERR_INVALID, "--port: \"%.64s\" is no port: 1 to 65535", text);
+		return err_set(err, ERR_INVALID, "--port: \"%.64s\" is not a port: 1 to 65535", text);
 	*out = (unsigned)port;
 	return 0;
 }
 
-/* -1: err, with an empty message where getopt has said it. */
+/* -1 and err. */
 static int read_arguments(int argc, char **argv, struct join_arguments *a, struct err *err)
 {
 	struct manifests_params *p = &a->params;
@@ -717,18 +721,18 @@ static int read_arguments(int argc, char **argv, struct join_arguments *a, struc
 		}
 	}
 	if (optind < argc)
-		return err_set(err, ERR_INVALID, "\"%s\" is no option", argv[optind]);
+		return err_set(err, ERR_INVALID, "unexpected argument \"%s\"", argv[optind]);
 	return check_arguments(a, err);
 }
 
-/* Parameters of the manifests that are wrong, before anything is asked or changed. */
+/* Checks the manifests' options before any request or change. */
 static int check_params(const struct join_arguments *a, struct err *err)
 {
 	struct documents *objects;
 	struct manifests_params params = a->params;
 
 	if (!params.host)
-		params.host = "192.0.2.1:8443"; /* any that is valid */
+		params.host = "192.0.2.1:8443"; /* any valid one */
 	objects = manifestobjects_make(&params, err);
 	if (!objects)
 		return -1;
@@ -738,7 +742,7 @@ static int check_params(const struct join_arguments *a, struct err *err)
 
 int cli_join(int argc, char **argv)
 {
-	static char name[] = NAME; /* what getopt's own messages begin with */
+	static char name[] = NAME; /* getopt's messages begin with it */
 	struct join j = { .a = { .wait_ms = -1,
 				  .files = { .config_dir = HOSTFILES_CONFIG, .state_dir = HOSTFILES_STATE } } };
 	struct err err = { 0 };

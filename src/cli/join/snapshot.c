@@ -20,14 +20,14 @@
 struct snapshot {
 	struct cluster *cluster;
 	const struct hostfiles *files;
-	json_t *objects; /* path -> the object; null: it was not there */
+	json_t *objects; /* path -> object; null: did not exist */
 	char *way;       /* NULL: of another Service */
 	char *kubeconfig, *token, *environment;
 };
 
 /* ---- Taking ---- */
 
-/* The condition alone may be old: somebody must answer. */
+/* The condition may be outdated, so ask for the metrics, too. */
 static bool is_reached(struct cluster *c)
 {
 	json_t *apiservice = NULL;
@@ -76,7 +76,7 @@ static int take_objects(struct snapshot *b, const struct documents *wanted)
 	return failed ? -1 : pruning_each(b->cluster, wanted, take_pruned, b, NULL);
 }
 
-/* The one of a kind among what is wanted, as it stands there; NULL: it does not. */
+/* The existing object for the wanted one of this kind; NULL: none. */
 static const json_t *there_of(const struct snapshot *b, const struct documents *wanted, const char *kind)
 {
 	for (size_t i = 0; i < wanted->count; i++) {
@@ -94,7 +94,7 @@ static const json_t *first_of(const json_t *object, const char *key)
 	return json_array_get(json_object_get(object, key), 0);
 }
 
-/* A name, or the address of the EndpointSlice beside it; a new way may want none, so it is read. */
+/* The ExternalName, or the address in the EndpointSlice, which wanted may not contain. */
 static char *way_of(struct snapshot *b, const struct documents *wanted)
 {
 	const json_t *service = there_of(b, wanted, "Service"), *spec = json_object_get(service, "spec"),
@@ -164,7 +164,7 @@ const char *snapshot_host(const struct snapshot *b)
 	return b->way;
 }
 
-/* ---- Putting back ---- */
+/* ---- Restoring ---- */
 
 static bool has_any(const char *path, const char *const *words)
 {
@@ -181,7 +181,7 @@ static bool is_of_way(const char *path)
 	return has_any(path, words);
 }
 
-/* Namespaces and kinds: whatever is in them by now is to live. */
+/* Namespaces and CRDs may contain objects by now. */
 static bool stays(const char *path)
 {
 	const char *in = text_behind(path, "/api/v1/namespaces/");
@@ -189,7 +189,7 @@ static bool stays(const char *path)
 	return (in && !strchr(in, '/')) || strstr(path, "/customresourcedefinitions/");
 }
 
-/* As it was, over whatever version is there by now. */
+/* Overwrites the current version with the old content. */
 static int put_object(const struct snapshot *b, const char *path, const json_t *was, struct err *err)
 {
 	json_t *there = NULL, *body = json_deep_copy(was), *metadata = json_object_get(body, "metadata");

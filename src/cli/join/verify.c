@@ -8,7 +8,7 @@
 
 #define METRICS "/apis/external.metrics.k8s.io/v1beta1"
 
-/* The path of a metric of this object; NULL: it has none. The caller owns it. */
+/* The path of the object's first metric; NULL: none. The caller owns it. */
 static char *metric_path(const json_t *object)
 {
 	const json_t *metadata = json_object_get(object, "metadata"),
@@ -23,7 +23,7 @@ static char *metric_path(const json_t *object)
 		json_str_or_empty(metadata, "namespace"), escaped, name);
 }
 
-/* What the API server gets for the metrics of the cluster's objects, until one is good. */
+/* Tries one metric of each object until one succeeds. */
 void verify_metric(struct cluster *c)
 {
 	json_t *list = NULL;
@@ -46,9 +46,8 @@ void verify_metric(struct cluster *c)
 				steps_say("fetched a metric of %s through the API server", title);
 		}
 	if (asked == 0)
-		steps_say("there is no ScaledObject with a metric yet; the list of metrics was fetched through the API "
-			  "server");
+		steps_say("no ScaledObject has a metric yet; fetched the list of metrics through the API server");
 	else if (!fetched)
-		steps_say("no metric could be read: the last one says: %s", err.msg);
+		steps_say("no metric could be fetched; the last error: %s", err.msg);
 	json_decref(list);
 }

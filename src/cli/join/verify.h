@@ -2,11 +2,11 @@
 #ifndef CLI_JOIN_VERIFY_H
 #define CLI_JOIN_VERIFY_H
 
-/* The last step of `kscaled join`: a metric of an object, fetched through the API server. */
+/* The last step of `kscaled join`: fetches a metric through the API server. */
 
 #include "cli/host/cluster.h"
 
-/* Says on standard output what came of it; no failure. Blocks. */
+/* Prints the result; a failure is not an error. Blocks. */
 void verify_metric(struct cluster *c);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "decide/hpaspec.h"
 
-/* What control/objects/finalise and KEDA put there. */
+/* Set by control/objects/finalise and by KEDA. */
 static const char *const finalizers_of_ours[] = { "kscaled.io/restore", "finalizer.keda.sh", NULL };
 
 json_t *cleanup_without_finalizer(const json_t *object)
@@ -73,7 +73,7 @@ bool cleanup_is_our_hpa(const json_t *hpa)
 		json_str_is(labels, HPASPEC_MANAGED_LABEL, "true");
 }
 
-/* A path segment that comes from a status, which users may write. */
+/* Whether text is safe in a path: it comes from a status, which users may write. */
 static bool is_plain(const char *text)
 {
 	return *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789.-")];

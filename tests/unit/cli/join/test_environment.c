@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 
-#define HEAD "# Made by kscaled join: what follows from how it was called, which was:\n" HOSTFILES_CALL
+#define HEAD "# Written by kscaled join: options that follow from its arguments, which were:\n" HOSTFILES_CALL
 
 /* All that makes an installation narrow can be done again. */
 static void it_says_how_it_was_called(void **state)
