@@ -275,9 +275,9 @@ def test_narrower_options_leave_no_wider_rights(empty, host):
     may = lambda *what: empty.run_kubectl("auth", "can-i", *what, "--as=system:serviceaccount:kscaled:kscaled").stdout.strip()
     assert may("list", "secrets", "-n", "kube-system") == "yes"
     said = host.join("--dry-run", *narrow)
-    assert "would delete clusterrolebindings kscaled-secrets: it is not asked for any more" in said and empty.everything() == wide
+    assert "would delete clusterrolebindings kscaled-secrets: no longer needed with these options" in said and empty.everything() == wide
     said = host.join(*narrow)
-    assert "deleted clusterrolebindings kscaled-secrets: it is not asked for any more" in said and "deleted validatingwebhookconfigurations kscaled-admission" in said
+    assert "deleted clusterrolebindings kscaled-secrets: no longer needed with these options" in said and "deleted validatingwebhookconfigurations kscaled-admission" in said
     assert empty.everything() == alone
     assert may("list", "secrets", "-n", "kube-system") == "no" and may("create", "serviceaccounts/token", "-n", "default") == "no"
     empty.kubectl("delete", "clusterrole", "theirs")

@@ -66,7 +66,7 @@ static void say_other(const struct explaintext_page *p, const json_t *answer)
 	struct buf line = EXPLAINTEXT_LINE();
 
 	if (*json_str_or_empty(answer, "also"))
-		buf_printf(&line, "there is a %s of this name, too: `kscaled explain sj %s/%s`",
+		buf_printf(&line, "a %s of this name exists, too: `kscaled explain sj %s/%s`",
 			json_str_or_empty(answer, "also"), json_str_or_empty(answer, "namespace"),
 			json_str_or_empty(answer, "name"));
 	explaintext_field_of(p, "Also", &line);
@@ -125,7 +125,7 @@ static void say_jobs(const struct explaintext_page *p, const json_t *answer)
 	char a[32], b[32], c[32];
 
 	if (!json_is_object(jobs))
-		buf_puts(&line, "known to the leader alone");
+		buf_puts(&line, "known only to the leader");
 	else if (json_is_true(json_object_get(jobs, "known")))
 		buf_printf(&line, "%s running, %s complete, %s failed", explaintext_number(jobs, "running", a),
 			explaintext_number(jobs, "complete", b), explaintext_number(jobs, "failed", c));
@@ -168,7 +168,7 @@ static void say_leader(const struct explaintext_page *p, const json_t *answer)
 	if (json_is_true(json_object_get(leader, "leading"))) {
 		buf_printf(&line, "%s (this process)", *holder ? holder : "this process");
 	} else {
-		buf_printf(&line, "%s; this process stands by, so it knows no decisions%s%s",
+		buf_printf(&line, "%s; this process is on standby and knows no decisions%s%s",
 			*holder ? holder : "nobody", *why_not ? ": " : "", why_not);
 	}
 	explaintext_field_of(p, "Leader", &line);

@@ -79,7 +79,7 @@ static char *unknown_of(const json_t *one)
 {
 	const char *keys = json_str_or_empty(one, "unknownKeys");
 
-	return *keys ? mem_printf("no parameter has this name: %s", keys) : NULL;
+	return *keys ? mem_printf("unknown parameters: %s", keys) : NULL;
 }
 
 static char *shortened_of(const json_t *one)

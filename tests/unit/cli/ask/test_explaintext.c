@@ -251,10 +251,10 @@ static void what_is_wrong_is_said(void **state)
 		{ "{'target':{'kind':'Rollout','name':'a','state':'unread','trouble':'forbidden'},'min':1,'max':2}",
 			"\nTarget    Rollout a: not read yet; 1 to 2; forbidden\n" },
 		{ "{'leader':{'leading':false,'holder':'pod-1','whyNot':'pod-1 holds the Lease'}}",
-			"\nLeader    pod-1; this process stands by, so it knows no decisions: pod-1 holds the "
+			"\nLeader    pod-1; this process is on standby and knows no decisions: pod-1 holds the "
 			"Lease\n" },
 		{ "{'leader':{'leading':false,'holder':null}}",
-			"\nLeader    nobody; this process stands by, so it knows no decisions\n" },
+			"\nLeader    nobody; this process is on standby and knows no decisions\n" },
 		{ "{'reason':'Scaling is not performed'}", "\nDecision  Scaling is not performed\n" },
 		{ "{'paused':true,'pausing':{'replicas':3,'scaleIn':true},'forced':true}",
 			"\nBy order  paused at 3 replicas, scaling in is paused, active by force\n" },
@@ -298,9 +298,9 @@ static void what_is_wrong_is_said(void **state)
 		  "FailedGetExternalMetric','message':'503'},{'type':'ScalingLimited','status':'False'}]}}",
 			"\n          ScalingActive=False FailedGetExternalMetric: 503\n" },
 		{ "{'also':'ScaledJob','namespace':'shop','name':'web'}",
-			"\nAlso      there is a ScaledJob of this name, too: `kscaled explain sj shop/web`\n" },
+			"\nAlso      a ScaledJob of this name exists, too: `kscaled explain sj shop/web`\n" },
 		{ "{'kind':'ScaledJob','jobs':null,'min':0,'max':5,'strategy':'default'}",
-			"\nJobs      known to the leader alone; 0 to 5; strategy default\n" },
+			"\nJobs      known only to the leader; 0 to 5; strategy default\n" },
 		{ "{'kind':'ScaledJob','jobs':{'known':false,'running':null,'trouble':'forbidden'},'min':0,'max':5,'"
 		  "strategy':'default'}",
 			"\nJobs      not read yet; 0 to 5; strategy default; forbidden\n" },

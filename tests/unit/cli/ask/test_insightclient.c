@@ -109,7 +109,7 @@ static void what_is_answered(void **state)
 		{ "HTTP/1.1 503 No\r\nContent-Length: 22\r\n\r\n{\"message\":\"not read\"}", ERR_TEMPORARY,
 			"not read" },
 		{ "HTTP/1.1 503 No\r\nContent-Length: 4\r\n\r\ngone", ERR_TEMPORARY,
-			"insight.sock: kscaled is not reached there (HTTP 503)" },
+			"insight.sock: the API server does not reach kscaled (HTTP 503)" },
 		{ "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\nnope", ERR_TEMPORARY,
 			"there is no insight API of this version: HTTP 404" },
 		{ "HTTP/1.1 500 No\r\nContent-Length: 15\r\n\r\n{\"message\":\"x\"}", ERR_TEMPORARY,
@@ -118,9 +118,9 @@ static void what_is_answered(void **state)
 		{ OK "5\r\n\r\nhello", ERR_TEMPORARY, "there is no insight API of this version: HTTP 200" },
 		{ "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", ERR_TEMPORARY,
 			"there is no insight API of this version: HTTP 302" },
-		{ OK "100\r\n\r\n{", ERR_TEMPORARY, "no kscaled can be reached by the socket" },
-		{ "SSH-2.0-x\r\n", ERR_TEMPORARY, "no kscaled can be reached by the socket" },
-		{ OK "99999999999\r\n\r\n{", ERR_TEMPORARY, "no kscaled can be reached" },
+		{ OK "100\r\n\r\n{", ERR_TEMPORARY, "cannot reach kscaled by the socket" },
+		{ "SSH-2.0-x\r\n", ERR_TEMPORARY, "cannot reach kscaled by the socket" },
+		{ OK "99999999999\r\n\r\n{", ERR_TEMPORARY, "cannot reach kscaled by" },
 	};
 	const struct insightclient_ways ways = { .socket = socket_path };
 
@@ -218,20 +218,20 @@ static void who_cannot_be_asked(void **state)
 	struct insightclient_ways ways = { .socket = file };
 
 	(void)state;
-	expect_no_way(&ways, ERR_TEMPORARY, "no kscaled can be reached by the socket /tmp/test_insightclient.");
-	expect_no_way(&ways, ERR_TEMPORARY, "; --socket says where kscaled has it (its --insight-socket)");
+	expect_no_way(&ways, ERR_TEMPORARY, "cannot reach kscaled by the socket /tmp/test_insightclient.");
+	expect_no_way(&ways, ERR_TEMPORARY, "; --socket gives its path (kscaled's --insight-socket)");
 	ways.kubeconfig = kubeconfig_path;
-	expect_no_way(&ways, ERR_INVALID, "--socket and --kubeconfig are two ways");
+	expect_no_way(&ways, ERR_INVALID, "--socket and --kubeconfig exclude each other");
 	ways = (struct insightclient_ways){ .usual_socket = long_path, .usual_kubeconfig = "/nonexistent/k" };
 	expect_no_way(&ways, ERR_INVALID, ": the path is too long; and as a user of the cluster: ");
 	ways.usual_socket = file;
 	expect_no_way(&ways, ERR_INVALID, "no.sock: No such file or directory; and as a user of the cluster: ");
 	write_kubeconfig("token: t");
 	ways.usual_kubeconfig = kubeconfig_path;
-	expect_no_way(&ways, ERR_TEMPORARY, "no kscaled can be reached by https://127.255.255.254:9 (kubeconfig ");
+	expect_no_way(&ways, ERR_TEMPORARY, "cannot reach kscaled by https://127.255.255.254:9 (kubeconfig ");
 	write_kubeconfig("exec: {command: aws}");
 	expect_no_way(&ways, ERR_INVALID, "credential plugins are not run");
-	expect_no_way(&ways, ERR_INVALID, "; `kubectl get scaledobjectinsights` logs in as kubectl does");
+	expect_no_way(&ways, ERR_INVALID, "; `kubectl get scaledobjectinsights` uses kubectl's login");
 	ways = (struct insightclient_ways){ .kubeconfig = kubeconfig_path, .usual_socket = socket_path };
 	expect_no_way(&ways, ERR_INVALID, "`kubectl get scaledobjectinsights`");
 }

@@ -213,7 +213,7 @@ static void another_shell_is_an_error(void **state)
 	(void)state;
 	assert_null(completion_script("tcsh", commands, MEM_COUNT(commands), &err));
 	assert_int_equal(err.kind, ERR_INVALID);
-	assert_string_equal(err.msg, "\"tcsh\" is no shell that is known: bash, zsh and fish are");
+	assert_string_equal(err.msg, "unknown shell \"tcsh\": use bash, zsh or fish");
 }
 
 int main(void)
