@@ -373,7 +373,7 @@ static int unknown(const char *name, size_t len, const char *dashes, struct err 
 		best = distance;
 		nearest = table[i].name;
 	}
-	return err_set(err, ERR_INVALID, "unknown option %s%.64s%s%s%s", dashes, text, nearest ? "; did you mean " : "",
+	return err_set(err, ERR_INVALID, "unknown option %s%.64s%s%s%s", dashes, text, nearest ? "; perhaps " : "",
 		nearest ? dashes : "", nearest ? nearest : "");
 }
 

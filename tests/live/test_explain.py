@@ -170,7 +170,7 @@ def test_a_name_alone(kscaled, stage, cluster, tmp_path):
     assert told.returncode == 0 and told.stdout.startswith(f"Object    {stage.namespace}/{name} "), told
     assert kscaled.tell("explain", "so", name).stdout.startswith(f"Object    {stage.namespace}/{name} ")
     done = kscaled.tell("explain", "sj", name)
-    assert done.returncode == 1 and f'no ScaledJob has the name "{name}" in any namespace' in done.stderr, done
+    assert done.returncode == 1 and f'no ScaledJob is named "{name}" in any namespace' in done.stderr, done
     admin = f"--kubeconfig={cluster.kubeconfig}"  # its namespace is default, where there is none of that name
     told = eventually(lambda: (lambda done: done.returncode == 0 and done)(run("explain", admin, name)))
     assert told.stdout.startswith(f"Object    {stage.namespace}/{name} "), told
@@ -184,7 +184,7 @@ def test_a_name_alone(kscaled, stage, cluster, tmp_path):
         assert cluster.request(f"/apis/keda.sh/v1alpha1/namespaces/{other}/scaledobjects", "POST", body=body).status == 201
         for ask in (kscaled.tell, lambda *words: run(*words, admin)):
             done = eventually(lambda ask=ask: (lambda done: done.returncode == 1 and done)(ask("explain", name)))
-            assert done.stdout == "" and f'2 have the name "{name}"; say which:' in done.stderr, done
+            assert done.stdout == "" and f'2 objects are named "{name}"; choose one:' in done.stderr, done
             for line in (f"kscaled explain so {stage.namespace}/{name}", f"kscaled explain so {other}/{name}"):
                 assert f"  {line}\n" in done.stderr and ask(*line.split()[1:]).returncode == 0
             assert ask("explain", "-n", other, name).returncode == 0

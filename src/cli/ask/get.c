@@ -159,7 +159,7 @@ static bool check_words(struct get_arguments *a, char *const *words, int count)
 			"NAMESPACE/NAME` explains one object\n",
 			words[a->resource ? 1 : 0]);
 	else if (a->namespace_ && !dnsname_is_label(a->namespace_, strlen(a->namespace_)))
-		fprintf(stderr, "kscaled get: --namespace: \"%.80s\" cannot be the name of a namespace\n",
+		fprintf(stderr, "kscaled get: --namespace: \"%.80s\" is not a valid name of a namespace\n",
 			a->namespace_);
 	else
 		return true;

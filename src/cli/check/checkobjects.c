@@ -27,7 +27,7 @@ struct run {
 	struct catalogue *catalogue;
 	struct offline offline;
 	struct conflicts *conflicts;
-	const struct document **earlier; /* per document an earlier one of the same object; NULL */
+	const struct document **earlier; /* for each document an earlier one of the same object, or NULL */
 	bool complete;
 };
 
@@ -40,7 +40,7 @@ static void on_broken_rule(void *arg, const struct err *err)
 
 static void on_broken_when_new(void *arg, const struct err *err)
 {
-	MEM_AUTO char *text = mem_printf("%s (a new object is refused)", err->msg);
+	MEM_AUTO char *text = mem_printf("%s (the webhook denies it for new objects)", err->msg);
 
 	findings_warning_of(arg, text);
 }
@@ -61,7 +61,7 @@ static void judge_rules(struct run *r, const struct scaledobject *so)
 static void tell_surroundings(struct run *r, const char *reason, bool ranges_known, const struct err *err)
 {
 	if (strcmp(reason, "missing-requests") == 0 && !ranges_known) {
-		MEM_AUTO char *text = mem_printf("%s (or let a LimitRange of the namespace do so)", err->msg);
+		MEM_AUTO char *text = mem_printf("%s (or use a LimitRange in the namespace)", err->msg);
 
 		findings_warning_of(&r->findings, text);
 	} else {
@@ -142,7 +142,7 @@ static void judge_formula(struct run *r, const struct scaledobject *so)
 	free(names);
 }
 
-/* Errors of the HPA that would be made: a metric's name twice, a metricType that it cannot have. */
+/* Errors of the resulting HPA: a duplicate metric name, an unsupported metricType. */
 static void judge_hpa(struct run *r, const struct scaledobject *so, const struct checktriggers *built)
 {
 	struct metric_spec *metrics;
@@ -161,7 +161,7 @@ static void judge_hpa(struct run *r, const struct scaledobject *so, const struct
 	free(metrics);
 }
 
-/* Without a message an object whose metadata cannot be decoded would seem to be valid. */
+/* Otherwise an object whose metadata cannot be decoded would seem valid. */
 static void judge_unreadable(struct run *r, const struct document *doc)
 {
 	json_t *object = catalogue_placed(r->catalogue, doc->json);
@@ -211,7 +211,7 @@ static void judge_job_rules(struct run *r, const struct scaledjob *sj)
 
 	validate_every(scaled_of_job(sj), on_broken_rule, &r->findings);
 	count = validate_job_warnings(sj, warnings);
-	/* What these two warn of is a problem above, which names the trigger. */
+	/* These two warnings repeat a problem above, which names the trigger. */
 	for (size_t i = 0; i < count; i++)
 		if (!text_begins(warnings[i], "spec.triggers: metricType ") &&
 			!text_begins(warnings[i], "spec.triggers: cpu and memory "))
@@ -276,7 +276,7 @@ static const struct {
 
 static void on_fault(void *arg, size_t line, const char *key)
 {
-	MEM_AUTO char *text = mem_printf("the key \"%.100s\" stands twice in one mapping", key);
+	MEM_AUTO char *text = mem_printf("duplicate key \"%.100s\"", key);
 
 	findings_problem_at(arg, line, text);
 }
@@ -339,7 +339,7 @@ static void judge_metadata(struct run *r, const json_t *object)
 			"allowed",
 			name);
 	if (*namespace_ && !dnsname_is_label(namespace_, strlen(namespace_)))
-		findings_problem(&r->findings, "metadata.namespace", "\"%.253s\" cannot be the name of a namespace",
+		findings_problem(&r->findings, "metadata.namespace", "\"%.253s\" is not a valid name of a namespace",
 			namespace_);
 }
 
@@ -350,13 +350,12 @@ static void judge_known(struct run *r, const struct document *doc, const json_t 
 
 	if (strcmp(api_version, CRDSCHEMA_API_VERSION) != 0) {
 		findings_problem(&r->findings, "apiVersion",
-			"\"%.100s\" is not the one of this kind: " CRDSCHEMA_API_VERSION, api_version);
+			"\"%.100s\" is not the apiVersion of this kind: " CRDSCHEMA_API_VERSION, api_version);
 		return;
 	}
 	if (earlier)
 		findings_warning(&r->findings, "metadata.name",
-			"the same object stands at %s:%zu, too: the last one that is applied counts", earlier->file,
-			earlier->line);
+			"the same object is also at %s:%zu: the last one applied wins", earlier->file, earlier->line);
 	schema_check(schema, doc->json, on_schema, &r->findings);
 	schema_check(r->metadata_schema, doc->json, on_schema, &r->findings);
 	judge_metadata(r, doc->json);
@@ -386,25 +385,22 @@ static void judge(struct run *r, const struct document *doc, const struct docume
 	documents_each_fault(doc, on_fault, &r->findings);
 	if (!json_is_object(doc->json))
 		findings_problem(&r->findings, NULL, "%s",
-			json_is_array(doc->json) ? "a list is no Kubernetes object: write several documents, or one of "
-						   "kind List with items"
-						 : "a single value is no Kubernetes object");
+			json_is_array(doc->json) ? "a list is not a Kubernetes object: write several documents, or one "
+						   "of kind List with items"
+						 : "a single value is not a Kubernetes object");
 	else if (!*kind || !*api_version)
-		findings_problem(&r->findings, NULL, "no Kubernetes object: %s",
+		findings_problem(&r->findings, NULL, "not a Kubernetes object: %s",
 			*kind                  ? "apiVersion is missing"
 				: *api_version ? "kind is missing"
 					       : "apiVersion and kind are missing");
 	else if (schema)
 		judge_known(r, doc, schema, kind, earlier);
 	else if (is_of_keda(api_version))
-		findings_warning(&r->findings, NULL, "kscaled does nothing with %s of %s: it is not judged", kind,
-			api_version);
+		findings_warning(&r->findings, NULL, "kscaled ignores %s of %s: not checked", kind, api_version);
 	findings_end(&r->findings, schema);
 }
 
-/*
- * Errors of authentications are found first, so that each is told once and not by each reference.
- */
+/* Authentications come first, so that an error is reported once, not by each reference. */
 static void find_faulty(struct run *r, const struct documents *documents)
 {
 	for (size_t i = 0; i < documents->count; i++) {

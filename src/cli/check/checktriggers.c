@@ -19,7 +19,7 @@ struct trial {
 	const struct scaled *of;
 	struct findings *findings;
 	struct strmap env, unresolved; /* of the target */
-	const struct strmap *auth;     /* of the trigger that is judged */
+	const struct strmap *auth;     /* of the current trigger */
 	bool env_read;                 /* false: the environment is unknown */
 	char *no_containers;           /* owned; as struct scaler_params has it */
 	struct err secrets_denied;     /* the same; ERR_NONE: they may be read */
@@ -50,8 +50,8 @@ static const char *key_in(const struct trigger *t, const char *message)
 }
 
 /*
- * The field of a message: the parameter, if it is in the metadata or may be, and no authentication
- * gives it; else the trigger.
+ * The field of a message: the parameter if it belongs in the metadata and no authentication
+ * provides it, else the trigger.
  */
 static void place_of(const struct trial *j, size_t index, const char *about, const char *message,
 	char field[FIELD_SIZE])
@@ -103,7 +103,7 @@ static void tell(const struct trial *j, size_t index, struct param_faults *fault
 	param_faults_done(faults);
 }
 
-/* Of a type that KEDA means to drop: its words, which the daemon says in an Event. */
+/* For a type that KEDA has deprecated: KEDA's words, which the daemon puts into an Event. */
 static void tell_announced(const struct trial *j, size_t index)
 {
 	const struct scaler_type *type = scaler_type_find(j->of->triggers[index].type);
@@ -113,7 +113,7 @@ static void tell_announced(const struct trial *j, size_t index)
 		findings_warning(j->findings, field, "%s: %s", type->name, type->announced);
 }
 
-/* What only the options of kscaled refuse: a problem where these are known. */
+/* Refused only by kscaled's options: a problem if these are given, else a warning. */
 static void tell_refused(const struct offline *o, struct findings *f, const char *field, const char *text)
 {
 	if (o->rules->given)
@@ -123,8 +123,8 @@ static void tell_refused(const struct offline *o, struct findings *f, const char
 }
 
 /*
- * Builds it once more, with the identity that the options let it have. What its authentication
- * names is told there.
+ * Builds it again with the identity that the options allow. Errors of its authentication are
+ * reported there.
  */
 static void judge_identity(const struct trial *j, const struct scaler_params *allowed)
 {
@@ -306,7 +306,7 @@ void checktriggers_allowed(struct offline *o, const struct triggerauth *t, struc
 int checktriggers_authentication(struct offline *o, const struct triggerauth *t, const char *namespace_,
 	struct findings *f)
 {
-	char type[] = "any", name[] = ""; /* no workload has that name */
+	char type[] = "any", name[] = ""; /* not the name of a workload */
 	bool cluster = !*t->meta.namespace_;
 	char kind[] = TRIGGERAUTH_CLUSTER_KIND, kind_here[] = TRIGGERAUTH_KIND;
 	struct trigger trigger = { .type = type, .auth_name = t->meta.name, .auth_kind = cluster ? kind : kind_here };

@@ -15,9 +15,9 @@
 
 struct conflict_entry {
 	const struct document *doc;
-	struct scaledobject *so; /* owned; NULL: not even its metadata can be decoded */
+	struct scaledobject *so; /* owned; NULL: its metadata cannot be decoded */
 	char *hpa;               /* the name of its HPA; owned */
-	const char *name;        /* what it is compared by: the target's or the HPA's; borrowed */
+	const char *name;        /* compared by: the target's or the HPA's; borrowed */
 	size_t order;            /* in the input */
 	char *conflict;          /* the message of the rule; owned; NULL: none */
 	UT_hash_handle hh;       /* by doc */

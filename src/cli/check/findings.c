@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#define FINDINGS_MAX   200 /* of one object; more are only counted */
+#define FINDINGS_MAX   200 /* per object; more are only counted */
 #define LINE_MAX_BYTES 4096
 
 struct finding {
@@ -88,7 +88,9 @@ void findings_problem_at(struct findings *f, size_t line, const char *text)
 	add(f, line, false, NULL, mem_dup(text));
 }
 
-/* The field that a message begins with; NULL: none. The caller owns it. *rest: what follows it. */
+/*
+ * The field that a message begins with; NULL: none. The caller owns it. *rest: the text after it.
+ */
 static char *field_of(const char *message, const char **rest)
 {
 	static const char *const roots[] = { "spec", "metadata", "status", "apiVersion", "kind" };
@@ -171,7 +173,7 @@ void findings_end(struct findings *f, bool judged)
 	if (f->left_out > 0)
 		print_line(f, "%s:%zu: %s%zu more are not shown", file, f->doc->line, f->title, f->left_out);
 	if (f->verbose && f->judged_problems == 0)
-		print_line(f, "%s:%zu: %s%s", file, f->doc->line, f->title, judged ? "ok" : "not judged");
+		print_line(f, "%s:%zu: %s%s", file, f->doc->line, f->title, judged ? "ok" : "not checked");
 	free(f->list);
 	free(f->title);
 	f->list = NULL;

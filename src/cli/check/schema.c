@@ -13,7 +13,7 @@
 
 #define PATH_SIZE         512
 #define MESSAGE_BYTES_MAX 1024
-#define WORD_MAX          80 /* of a value that is no known word */
+#define WORD_MAX          80 /* of an unknown value */
 
 struct check {
 	schema_fn fn;
@@ -84,7 +84,7 @@ static const char *advice(const char *wanted, const json_t *value)
 		return ": put it in quotes";
 	if (json_is_string(value) &&
 		(strcmp(wanted, "integer") == 0 || strcmp(wanted, "number") == 0 || strcmp(wanted, "boolean") == 0))
-		return ": take the quotes away";
+		return ": remove the quotes";
 	return "";
 }
 
@@ -223,7 +223,9 @@ static void report_unknown(const struct check *c, const json_t *properties, cons
 		report(c, at, "unknown field");
 }
 
-/* An object without properties takes anything, as metadata, whose schema the API server has. */
+/*
+ * An object without properties takes anything, such as metadata, whose schema the API server has.
+ */
 static void check_fields(const struct check *c, const json_t *schema, const struct spot *spot)
 {
 	const json_t *properties = json_object_get(schema, "properties"),

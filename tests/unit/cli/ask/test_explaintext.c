@@ -270,7 +270,7 @@ static void what_is_wrong_is_said(void **state)
 			"\n0 redis  -      5 Value  -      -       -    -         m\n  pause   m: left alone\n  remark "
 			" m: it was cut\n  push   "
 			" m: off: turn it on\n  "
-			"metadata m: no parameter has this name: x\n  metadata m: timeout 1h is long\n  ignored m: "
+			"metadata m: unknown parameters: x\n  metadata m: timeout 1h is long\n  ignored m: "
 			"half of it\n" },
 		{ "{'triggers':[{'type':'redis','metric':'a','error':'refused','push':{'state':'off','why':'x'}},{'"
 		  "type':'cron','metric':'b','push':{'state':'on','why':''}},"

@@ -111,13 +111,13 @@ static void what_is_answered(void **state)
 		{ "HTTP/1.1 503 No\r\nContent-Length: 4\r\n\r\ngone", ERR_TEMPORARY,
 			"insight.sock: the API server does not reach kscaled (HTTP 503)" },
 		{ "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\nnope", ERR_TEMPORARY,
-			"there is no insight API of this version: HTTP 404" },
+			"no insight API of this version: HTTP 404" },
 		{ "HTTP/1.1 500 No\r\nContent-Length: 15\r\n\r\n{\"message\":\"x\"}", ERR_TEMPORARY,
-			"there is no insight API of this version: HTTP 500: x" },
-		{ OK "4\r\n\r\n[1] ", ERR_TEMPORARY, "there is no insight API of this version: HTTP 200" },
-		{ OK "5\r\n\r\nhello", ERR_TEMPORARY, "there is no insight API of this version: HTTP 200" },
+			"no insight API of this version: HTTP 500: x" },
+		{ OK "4\r\n\r\n[1] ", ERR_TEMPORARY, "no insight API of this version: HTTP 200" },
+		{ OK "5\r\n\r\nhello", ERR_TEMPORARY, "no insight API of this version: HTTP 200" },
 		{ "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", ERR_TEMPORARY,
-			"there is no insight API of this version: HTTP 302" },
+			"no insight API of this version: HTTP 302" },
 		{ OK "100\r\n\r\n{", ERR_TEMPORARY, "cannot reach kscaled by the socket" },
 		{ "SSH-2.0-x\r\n", ERR_TEMPORARY, "cannot reach kscaled by the socket" },
 		{ OK "99999999999\r\n\r\n{", ERR_TEMPORARY, "cannot reach kscaled by" },
@@ -223,9 +223,9 @@ static void who_cannot_be_asked(void **state)
 	ways.kubeconfig = kubeconfig_path;
 	expect_no_way(&ways, ERR_INVALID, "--socket and --kubeconfig exclude each other");
 	ways = (struct insightclient_ways){ .usual_socket = long_path, .usual_kubeconfig = "/nonexistent/k" };
-	expect_no_way(&ways, ERR_INVALID, ": the path is too long; and as a user of the cluster: ");
+	expect_no_way(&ways, ERR_INVALID, ": the path is too long; and by kubeconfig: ");
 	ways.usual_socket = file;
-	expect_no_way(&ways, ERR_INVALID, "no.sock: No such file or directory; and as a user of the cluster: ");
+	expect_no_way(&ways, ERR_INVALID, "no.sock: No such file or directory; and by kubeconfig: ");
 	write_kubeconfig("token: t");
 	ways.usual_kubeconfig = kubeconfig_path;
 	expect_no_way(&ways, ERR_TEMPORARY, "cannot reach kscaled by https://127.255.255.254:9 (kubeconfig ");

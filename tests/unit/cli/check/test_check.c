@@ -156,26 +156,26 @@ static void bad_ones_are_told(void **state)
 	static const struct {
 		const char *text, *wanted;
 	} cases[] = {
-		{ "5", "f:1: a single value is no Kubernetes object\n" },
+		{ "5", "f:1: a single value is not a Kubernetes object\n" },
 		{ "[1]",
-			"f:1: a list is no Kubernetes object: write several documents, or one of kind List with "
+			"f:1: a list is not a Kubernetes object: write several documents, or one of kind List with "
 			"items\n" },
-		{ "\na: 1", "f:2: no Kubernetes object: apiVersion and kind are missing\n" },
+		{ "\na: 1", "f:2: not a Kubernetes object: apiVersion and kind are missing\n" },
 		{ "kind: ScaledObject\nmetadata: {name: a}",
-			"f:1: ScaledObject default/a: no Kubernetes object: apiVersion is missing\n" },
+			"f:1: ScaledObject default/a: not a Kubernetes object: apiVersion is missing\n" },
 		{ "apiVersion: keda.sh/v1\nkind: ScaledObject\nmetadata: {name: a}",
-			"f:1: ScaledObject default/a: apiVersion: \"keda.sh/v1\" is not the one of this kind: "
+			"f:1: ScaledObject default/a: apiVersion: \"keda.sh/v1\" is not the apiVersion of this kind: "
 			"keda.sh/v1alpha1\n" },
 		{ "apiVersion: eventing.keda.sh/v1alpha1\nkind: CloudEventSource\nmetadata: {name: a}",
-			"f:1: CloudEventSource default/a: warning: kscaled does nothing with CloudEventSource of "
-			"eventing.keda.sh/v1alpha1: it is not judged\n" },
+			"f:1: CloudEventSource default/a: warning: kscaled ignores CloudEventSource of "
+			"eventing.keda.sh/v1alpha1: not checked\n" },
 		{ "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nspec:\n" TARGET REDIS,
 			"f:1: ScaledObject default/(without a name): metadata.name: missing\n" },
 		{ "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: A_b, namespace: "
 		  "x.y}\nspec:\n" TARGET REDIS,
 			"f:3: ScaledObject x.y/A_b: metadata.name: \"A_b\" cannot be the name of an object: lower case "
 			"letters, digits, '-' and '.' are allowed\n"
-			"f:3: ScaledObject x.y/A_b: metadata.namespace: \"x.y\" cannot be the name of a namespace\n"
+			"f:3: ScaledObject x.y/A_b: metadata.namespace: \"x.y\" is not a valid name of a namespace\n"
 			"f:4: ScaledObject x.y/A_b: spec.advanced.horizontalPodAutoscalerConfig.name: \"keda-hpa-A_b\" "
 			"cannot be the name of an object: lower case letters, digits, '-' and '.' are allowed\n" },
 		/* metadata, of which the CustomResourceDefinition says nothing. */
@@ -253,7 +253,7 @@ static void bad_ones_are_told(void **state)
 			"f:6: ScaledObject shop/a: warning: spec.pollingInterval has no effect on scaling: it matters "
 			"when minReplicaCount or idleReplicaCount is 0, or a trigger has useCachedMetrics\n" },
 		{ SO("a") TARGET "  cooldownPeriod: 1\n  cooldownPeriod: 2\n" REDIS,
-			"f:7: ScaledObject shop/a: the key \"cooldownPeriod\" stands twice in one mapping\n" },
+			"f:7: ScaledObject shop/a: duplicate key \"cooldownPeriod\"\n" },
 		{ SO("a") TARGET "  triggers:\n  - type: redis\n    metadata:\n      listName: jobs\n      address: "
 				 "redis:6379\n      listLength: 5\n",
 			"f:11: ScaledObject shop/a: spec.triggers[0].metadata.listLength: must be a string, not a "
@@ -321,7 +321,8 @@ static void bad_ones_are_told(void **state)
 				 "metricType: Utilization, metadata: {value: '50'}}\n",
 			"f:7: ScaledObject shop/a: warning: spec.fallback: it has no effect on cpu and memory, which "
 			"the HPA "
-			"controller reads by itself: add another trigger or remove it (a new object is refused)\n" },
+			"controller reads by itself: add another trigger or remove it (the webhook denies it for new "
+			"objects)\n" },
 		/* The target. */
 		{ SO("a") TARGET
 			"  triggers:\n  - {type: redis, metadata: {listName: jobs, addressFromEnv: ADDRES}}\n" NEXT
@@ -354,7 +355,7 @@ static void bad_ones_are_told(void **state)
 			"f:8: ScaledObject shop/a: warning: spec.triggers[0]: the scaledobject has a cpu trigger but "
 			"the container c doesn't have the cpu request defined: without one there is nothing to measure "
 			"its use by; set resources.requests.cpu of the "
-			"container (or let a LimitRange of the namespace do so)\n" },
+			"container (or use a LimitRange in the namespace)\n" },
 		{ SO("a") TARGET "  triggers:\n  - {type: cpu, metricType: Utilization, metadata: {value: '50'}}\n",
 			"f:4: ScaledObject shop/a: spec.minReplicaCount: scaledobject has only cpu/memory triggers AND "
 			"minReplica is 0 (scale to zero doesn't work in this case): set it to 1 or more, or add "
@@ -364,8 +365,8 @@ static void bad_ones_are_told(void **state)
 			"f:14: ScaledObject shop/b: spec.scaleTargetRef: the workload 'worker' of type "
 			"'apps/v1.Deployment' is already managed by the ScaledObject 'a'\n" },
 		{ SO("a") TARGET REDIS NEXT SO("a") TARGET REDIS,
-			"f:12: ScaledObject shop/a: warning: metadata.name: the same object stands at f:1, too: the "
-			"last one that is applied counts\n" },
+			"f:12: ScaledObject shop/a: warning: metadata.name: the same object is also at f:1: the last "
+			"one applied wins\n" },
 		{ SO("a") TARGET REDIS NEXT "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: "
 					    "{name: h, namespace: shop}\nspec: {scaleTargetRef: {name: worker}}\n",
 			"f:5: ScaledObject shop/a: spec.scaleTargetRef: the workload 'worker' of type "

@@ -31,7 +31,7 @@ static void each_rule_has_its_words(void **state)
 		{ "{\"type\":\"string\"}", "[]", ": must be a string, not a list" },
 		{ "{\"type\":\"string\"}", "null", ": must be a string, not null" },
 		{ "{\"type\":\"string\",\"nullable\":true}", "null", "" },
-		{ "{\"type\":\"integer\"}", "\"5\"", ": must be a whole number, not a string: take the quotes away" },
+		{ "{\"type\":\"integer\"}", "\"5\"", ": must be a whole number, not a string: remove the quotes" },
 		{ "{\"type\":\"integer\"}", "5.0", "" },
 		{ "{\"type\":\"integer\"}", "5.5", ": must be a whole number, not a number" },
 		{ "{\"type\":\"integer\",\"format\":\"int32\"}", "2147483648",
@@ -40,7 +40,7 @@ static void each_rule_has_its_words(void **state)
 		{ "{\"type\":\"integer\",\"minimum\":1,\"maximum\":3}", "0", ": 0 is too small: at least 1" },
 		{ "{\"type\":\"integer\",\"minimum\":1,\"maximum\":3}", "4", ": 4 is too big: at most 3" },
 		{ "{\"type\":\"integer\",\"minimum\":1,\"maximum\":3}", "3", "" },
-		{ "{\"type\":\"boolean\"}", "\"true\"", ": must be true or false, not a string: take the quotes away" },
+		{ "{\"type\":\"boolean\"}", "\"true\"", ": must be true or false, not a string: remove the quotes" },
 		{ "{\"type\":\"object\"}", "[]", ": must be an object, not a list" },
 		{ "{\"type\":\"array\"}", "{}", ": must be a list, not an object" },
 		{ "{\"type\":\"string\",\"minLength\":1}", "\"\"", ": must not be empty" },
@@ -66,7 +66,7 @@ static void each_rule_has_its_words(void **state)
 			"[c.d/e]: must be a string, not a number: put it in quotes" },
 		{ "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\"}}}}",
 			"[{\"a\":1},{\"a\":\"x\"},5]",
-			"[1].a: must be a whole number, not a string: take the quotes away\n[2]: must be an object, "
+			"[1].a: must be a whole number, not a string: remove the quotes\n[2]: must be an object, "
 			"not a number" },
 	};
 

@@ -759,7 +759,7 @@ static void options_count(void **state)
 	s.tls_cert_file = "/own.pem";
 	visit(&s, "{'certificates': {'object': {'serving': 'x'}}}", true, &d);
 	assert_int_equal(diagnosis_worst(&d, "ca-bundle"), SKIP);
-	assert_string_equal(the_first_of(&d, "certificates", BAD).mend, "a new certificate in /own.pem");
+	assert_string_equal(the_first_of(&d, "certificates", BAD).mend, "write a new certificate to /own.pem");
 	diagnosis_done(&d);
 	s = usual;
 	s.host = "h:1";
