@@ -16,7 +16,7 @@
 
 #define ARGS_MAX 12
 
-/* A configuration file of this test, removed at its end. */
+/* A configuration file, removed after the test. */
 static char config_path[] = "options-XXXXXX";
 static char config_flag[64];
 
@@ -37,7 +37,7 @@ static int stop(void **state)
 	return unlink(config_path);
 }
 
-/* Nothing of the environment that the tests run in, but for what tells cmocka how to report. */
+/* Clears the environment except for cmocka's variables. */
 static int bare(void **state)
 {
 	static const char report[] = "CMOCKA_MESSAGE_OUTPUT";
@@ -69,7 +69,7 @@ static int load(const char *const *args, struct options *o, struct err *err)
 	memset(o, 0x55, sizeof(*o));
 	int result = options_load(argc, argv, o, err);
 	for (int i = 0; i < argc; i++)
-		free(argv[i]); /* whatever is kept must be a copy */
+		free(argv[i]); /* kept texts must be copies */
 	return result;
 }
 
@@ -226,7 +226,7 @@ static void flags(void **state)
 	options_done(&o);
 }
 
-/* KEDA's names of the environment count where its manifests are kept. */
+/* KEDA's environment variables, for users who keep its manifests. */
 static void authentication(void **state)
 {
 	struct options o;
@@ -309,8 +309,8 @@ static void environment_names(void **state)
 	setenv("KUBECONFIG", "/k", 1);
 	setenv("POD_NAMESPACE", "pod", 1);
 	setenv("WATCH_NAMESPACE", "w1,w2", 1);
-	setenv("KSCALED_STATUS_ADDRESS", "", 1);       /* said nothing */
-	setenv("KSCALED_SERVICE_HOST", "10.0.0.1", 1); /* what Kubernetes puts into every Pod */
+	setenv("KSCALED_STATUS_ADDRESS", "", 1);       /* counts as not set */
+	setenv("KSCALED_SERVICE_HOST", "10.0.0.1", 1); /* Kubernetes sets it in every Pod */
 	setenv("KSCALED_PORT_443_TCP", "tcp://10.0.0.1:443", 1);
 	loaded(NO_ARGS, &o);
 	assert_string_equal(o.kubeconfig, "/k");
@@ -346,7 +346,7 @@ static void config_files(void **state)
 	options_done(&o);
 }
 
-/* A file, and what the error says behind "<path>:". */
+/* A file, and the error after "<path>:". */
 static void wrong_config_files(void **state)
 {
 	static const struct {
@@ -549,7 +549,7 @@ static char *file_text(const char *name)
 	return buf_take(&text);
 }
 
-/* Calls fn with each option's name as --help has it. */
+/* Calls fn with each option's name in --help. */
 static void each_option(void (*fn)(const char *name, const char *text), const char *text)
 {
 	char *help = NULL;
@@ -604,9 +604,9 @@ static void the_manual_has_every_option(void **state)
 }
 
 /*
- * A commented line "#name = value" of the sample is the default (but for the two that depend on
- * where kscaled runs): what is loaded from the uncommented file is what is loaded from none. One
- * option is set: on a host, sources stand beside kscaled.
+ * A commented line "#name = value" of the sample is the default (except for two that depend on
+ * where kscaled runs): loading the uncommented file equals loading none. One option is set: on a
+ * host, sources run beside kscaled.
  */
 static void the_sample_has_every_option_with_its_default(void **state)
 {
@@ -632,7 +632,7 @@ static void the_sample_has_every_option_with_its_default(void **state)
 	buf_done(&config);
 }
 
-/* Those of other programs, which no flag sets. */
+/* Variables of other programs, which no flag sets. */
 static void variables_without_a_flag(void **state)
 {
 	struct options o;
@@ -689,7 +689,7 @@ static void what_a_reload_finds_changed(void **state)
 
 int main(void)
 {
-	/* The first two need srcdir, which is cleared away then. */
+	/* The first two need srcdir, which is cleared afterwards. */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_manual_has_every_option),
 		cmocka_unit_test(the_sample_has_every_option_with_its_default),

@@ -20,7 +20,7 @@ static void on_message(void *arg, const char *path, const char *message)
 	buf_printf(out, "%s%s: %s", out->len > 0 ? "\n" : "", path, message);
 }
 
-static void each_rule_has_its_words(void **state)
+static void each_rule_has_its_message(void **state)
 {
 	static const struct {
 		const char *schema, *value, *messages;
@@ -86,7 +86,7 @@ static void each_rule_has_its_words(void **state)
 	}
 }
 
-/* A password that stands where it should not is not shown. */
+/* A misplaced password is not shown. */
 static void values_are_not_shown(void **state)
 {
 	static const char schema_text[] = "{\"type\":\"object\",\"properties\":{\"token\":{\"type\":\"integer\"},"
@@ -106,7 +106,7 @@ static void values_are_not_shown(void **state)
 	json_decref(value);
 }
 
-static void the_program_has_the_schemas(void **state)
+static void schemas_are_embedded(void **state)
 {
 	static const char *const kinds[] = { "ScaledObject", "ScaledJob", "TriggerAuthentication",
 		"ClusterTriggerAuthentication" };
@@ -123,7 +123,7 @@ static void the_program_has_the_schemas(void **state)
 	crdschema_free(s);
 }
 
-static void near_names(void **state)
+static void similar_names(void **state)
 {
 	static const struct {
 		const char *wanted, *best;
@@ -162,10 +162,10 @@ static void near_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_rule_has_its_words),
+		cmocka_unit_test(each_rule_has_its_message),
 		cmocka_unit_test(values_are_not_shown),
-		cmocka_unit_test(the_program_has_the_schemas),
-		cmocka_unit_test(near_names),
+		cmocka_unit_test(schemas_are_embedded),
+		cmocka_unit_test(similar_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All judgements, on facts: a chain that is fine, and one fact changed at a time. What the API
- * server really says is in tests/live/test_doctor.py.
+ * All checks, on given facts: a good chain, and one fact changed at a time.
+ * tests/live/test_doctor.py has a real API server.
  */
 #include "cli/doctor/doctor.h"
 
@@ -69,7 +69,7 @@
 #define DENIED       "{'error': 'denied', 'message': 'no', 'wanted': 'get on it'}"
 #define LACKS        "{'error': 'missing', 'message': 'no'}"
 
-/* A chain that is fine. */
+/* A good chain. */
 static const char *const fine[] = {
 	CONFIG(", 'token': {'subject': 'system:serviceaccount:kscaled:kscaled', 'issued_ms': 1789999000000, "
 	       "'until_ms': "
@@ -163,7 +163,7 @@ static json_t *facts_of(const char *text)
 			text += strlen(words[i].word);
 			continue;
 		}
-		/* \' is a quote inside of a text */
+		/* \' is a quote in a text */
 		if (text[0] == '\\' && text[1] == '\'') {
 			buf_puts(&out, "\\\"");
 			text += 2;
@@ -224,7 +224,7 @@ static void print(const struct diagnosis *d)
 	buf_done(&text);
 }
 
-/* Fails the test when there is none. */
+/* Fails the test if there is none. */
 static struct diagnosis_line the_first_of(const struct diagnosis *d, const char *hop, enum diagnosis_status status)
 {
 	const struct diagnosis_line *line = first_of(d, hop, status);
@@ -236,7 +236,7 @@ static struct diagnosis_line the_first_of(const struct diagnosis *d, const char 
 	return line ? *line : (struct diagnosis_line){ .hop = hop, .status = status };
 }
 
-static void all_is_fine(void **state)
+static void no_findings_without_faults(void **state)
 {
 	struct diagnosis d = { 0 };
 
@@ -331,7 +331,7 @@ static const struct example {
 		"kscaled doctor "
 		"--no-scaledjobs)",
 		OURS },
-	/* A whole role that may have been left out on purpose. */
+	/* A whole role that may have been omitted on purpose. */
 	{ "rights",
 		"'rights': {'object': {'account': 'a', 'asked': 1, 'missing': [{'account': 'a', 'role': "
 		"'kscaled-jobs', 'attributes': {}}], 'needed': [{'account': 'a', 'role': 'kscaled-jobs'}]}}",
@@ -477,7 +477,7 @@ static const struct example {
 
 static const char *const programs[] = { "kscaled ", "kubectl ", "helm ", "sudo ", "token=$(kubectl " };
 
-/* The text begins with a command's name. */
+/* Whether the text begins with the name of a program. */
 static bool is_command(const char *text)
 {
 	size_t i = 0;
@@ -488,8 +488,7 @@ static bool is_command(const char *text)
 }
 
 /*
- * A command has nothing in it that only people understand; in a sentence each pair of backquotes
- * holds a command, or options.
+ * A command contains no prose; in a sentence each pair of backquotes contains a command or options.
  */
 static bool is_a_mend(const char *text)
 {
@@ -533,7 +532,7 @@ static void expect(const struct example *e)
 	"{'limits': {'memory': '96Mi'}}}]}}}}}, " PODS(pod)
 #define AGAIN "kscaled manifests --watch-namespace shop --restrict-secret-access"
 
-/* The Pod's own state, and what mends it. */
+/* The Pod's state, and the fix. */
 static const struct example pods[] = {
 	{ "pods", IN_PODS(READY), OK, "1 of 1 ready", NULL },
 	{ "pods", IN_PODS(READY ", " WAITS("'state': {'waiting': {'reason': 'ErrImagePull'}}")), WARN,
@@ -585,14 +584,14 @@ static void pods_come_first(void **state)
 		"{" IN_PODS(WAITS("'state': {'waiting': {'reason': 'ErrImagePull'}}")) ", 'certificates': " LACKS
 										       ", 'lease': " LACKS "}",
 		true, &d);
-	/* What follows from it is no finding of its own. */
+	/* Consequences are not findings of their own. */
 	for (size_t i = 0; i < d.count; i++)
 		assert_true(d.list[i].status != BAD || strcmp(d.list[i].hop, "pods") == 0);
 	assert_string_equal(the_first_of(&d, "lease", SKIP).message, "not checked: pods failed");
 	diagnosis_done(&d);
 }
 
-static void not_installed_is_one_line(void **state)
+static void not_installed_is_the_only_finding(void **state)
 {
 	struct diagnosis d = { 0 };
 	struct buf text = BUF_INIT(10000);
@@ -613,7 +612,7 @@ static void not_installed_is_one_line(void **state)
 	assert_int_equal(d.count, 1);
 	assert_non_null(strstr(d.list[0].message, "the external metrics are served by Service keda/metrics"));
 	diagnosis_done(&d);
-	/* What may not be looked at may be there. */
+	/* What may not be read may exist. */
 	visit(&usual, "{'service': " DENIED ", 'deployment': " DENIED ", 'apiservice': " DENIED "}", true, &d);
 	assert_int_not_equal(diagnosis_worst(&d, "release"), BAD);
 	diagnosis_done(&d);
@@ -642,7 +641,7 @@ static const struct example of_helm[] = {
 		BAD, "role r", "the release creates no roles (rbac.create=false): grant a these rights" },
 };
 
-static void helm_mends_helms(void **state)
+static void fix_of_a_release_is_helm(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(of_helm); i++)
@@ -651,7 +650,7 @@ static void helm_mends_helms(void **state)
 
 #define JOINED "'joined': {'object': '--kubeconfig /k3s.yaml --watch-namespace shop'}"
 
-/* Whatever is wrong with what `kscaled join` wrote, or made. */
+/* Faults of what `kscaled join` wrote or created. */
 static const struct example of_join[] = {
 	{ "credentials", JOINED ", " CONFIG(", 'token': {'subject': 'system:serviceaccount:a:b', 'until_ms': 2}"), BAD,
 		"expired", "sudo kscaled join --kubeconfig /k3s.yaml --watch-namespace shop" },
@@ -672,7 +671,7 @@ static const struct example of_join[] = {
 		"--restrict-secret-access" },
 };
 
-static void a_host_is_joined_again(void **state)
+static void fix_on_a_host_is_join(void **state)
 {
 	struct doctor_setup s = usual;
 	struct diagnosis d = { 0 };
@@ -680,7 +679,7 @@ static void a_host_is_joined_again(void **state)
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(of_join); i++)
 		expect(&of_join[i]);
-	/* Its own kubeconfig may not join. */
+	/* kscaled's own kubeconfig lacks the rights to join. */
 	s.admin = "/etc/of/host";
 	visit(&s, "{'joined': {'object': ''}, 'version': {'error': 'denied', 'message': 'HTTP 401'}}", false, &d);
 	assert_string_equal(the_first_of(&d, "api-server", BAD).mend,
@@ -688,14 +687,14 @@ static void a_host_is_joined_again(void **state)
 	diagnosis_done(&d);
 }
 
-static void each_hop_says_what_is_wrong(void **state)
+static void each_hop_reports_its_faults(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(examples); i++)
 		expect(&examples[i]);
 }
 
-static void what_depends_on_it_is_left_out(void **state)
+static void dependent_hops_are_skipped(void **state)
 {
 	struct diagnosis d = { 0 };
 
@@ -705,7 +704,7 @@ static void what_depends_on_it_is_left_out(void **state)
 	assert_string_equal(the_first_of(&d, "metric", SKIP).message, "not checked: service failed");
 	assert_int_equal(diagnosis_worst(&d, "lease"), OK);
 	diagnosis_done(&d);
-	/* What may not be looked at is not wrong. */
+	/* What may not be read is not an error. */
 	visit(&usual, "{'service': " DENIED "}", true, &d);
 	assert_int_equal(diagnosis_worst(&d, "available"), OK);
 	assert_int_equal(diagnosis_worst(&d, "metric"), OK);
@@ -716,7 +715,7 @@ static void what_depends_on_it_is_left_out(void **state)
 	diagnosis_done(&d);
 }
 
-static void options_count(void **state)
+static void options_change_the_findings(void **state)
 {
 	struct doctor_setup s = usual;
 	struct diagnosis d = { 0 };
@@ -779,14 +778,14 @@ static void options_count(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_is_fine),
-		cmocka_unit_test(each_hop_says_what_is_wrong),
-		cmocka_unit_test(what_depends_on_it_is_left_out),
-		cmocka_unit_test(options_count),
+		cmocka_unit_test(no_findings_without_faults),
+		cmocka_unit_test(each_hop_reports_its_faults),
+		cmocka_unit_test(dependent_hops_are_skipped),
+		cmocka_unit_test(options_change_the_findings),
 		cmocka_unit_test(pods_come_first),
-		cmocka_unit_test(not_installed_is_one_line),
-		cmocka_unit_test(helm_mends_helms),
-		cmocka_unit_test(a_host_is_joined_again),
+		cmocka_unit_test(not_installed_is_the_only_finding),
+		cmocka_unit_test(fix_of_a_release_is_helm),
+		cmocka_unit_test(fix_on_a_host_is_join),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

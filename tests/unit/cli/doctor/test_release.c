@@ -42,8 +42,8 @@ static json_t *facts_of(const char *text)
 	"'resources': {'requests': {'cpu': '20m'}, 'limits': {'memory': '96Mi'}}}]}}}}}"
 #define ROLE(kind, name, more) "{'kind': '" kind "', 'metadata': {'name': '" name "'" more "}}"
 
-/* What the objects say of how they were made. */
-static void the_release_is_read(void **state)
+/* From the objects of an installation. */
+static void reads_how_it_was_installed(void **state)
 {
 	struct doctor_setup s = usual;
 	json_t *facts;
@@ -66,7 +66,7 @@ static void the_release_is_read(void **state)
 	assert_true(s.no_scaledjobs && !s.webhook && !s.service_account_tokens && !s.restrict_secrets);
 	json_decref(facts);
 
-	/* In its own container, where the Deployment may not be read. */
+	/* In kscaled's container, without the right to read the Deployment. */
 	s = usual;
 	facts = facts_of("{'command': {'object': ['kscaled', 'run', '--watch-namespace=shop', '--webhook=false', "
 			 "'--restrict-secret-access']}}");
@@ -75,7 +75,7 @@ static void the_release_is_read(void **state)
 	assert_true(!s.webhook && s.restrict_secrets);
 	json_decref(facts);
 
-	/* A host's: only its roles tell. The command line is right before all. */
+	/* On a host, only from its roles. The command line takes precedence. */
 	s = usual;
 	facts = facts_of(
 		"{'deployment': " LACKS
@@ -112,7 +112,7 @@ static void the_release_is_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_release_is_read),
+		cmocka_unit_test(reads_how_it_was_installed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ static char *listed(const struct reach_facts *facts, unsigned port)
 	return text;
 }
 
-static void the_likeliest_first(void **state)
+static void likeliest_address_first(void **state)
 {
 	static const struct {
 		const char *node, *route, *name;
@@ -42,7 +42,7 @@ static void the_likeliest_first(void **state)
 		{ "10.0.0.7", "192.168.1.2", "edge.example.com", false,
 			"10.0.0.7:8443 192.168.1.2:8443 edge.example.com:8443 " },
 		{ NULL, "fd00::7", NULL, true, "[fd00::7]:8443 localhost:8443 " },
-		/* what no endpoint may have */
+		/* not allowed for an endpoint */
 		{ NULL, "127.0.0.1", NULL, true, "localhost:8443 " },
 		{ NULL, "169.254.1.1", "EDGE.example.com", false, "" },
 		{ NULL, "fe80::1", NULL, false, "" },
@@ -59,7 +59,7 @@ static void the_likeliest_first(void **state)
 	}
 }
 
-static void this_host(void **state)
+static void own_addresses(void **state)
 {
 	struct reach_facts facts;
 
@@ -80,8 +80,8 @@ static void this_host(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_likeliest_first),
-		cmocka_unit_test(this_host),
+		cmocka_unit_test(likeliest_address_first),
+		cmocka_unit_test(own_addresses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@
 #include "cli/documents.h"
 #include "cli/manifestobjects.h"
 
-/* What `kscaled manifests --host` prints of this kind. The caller owns it; NULL: nothing. */
+/* The object of this kind from `kscaled manifests --host`. The caller owns it; NULL: none. */
 static json_t *made(const char *host, const char *kind)
 {
 	struct manifests_params params = { .host = host };
@@ -35,7 +35,7 @@ static json_t *made(const char *host, const char *kind)
 #define WORD       "scaler.example.com:8443"
 #define OTHER_WORD "localhost:1"
 
-static void from_way_to_way(void **state)
+static void from_address_to_address(void **state)
 {
 	static const struct {
 		const char *from, *to;
@@ -67,8 +67,8 @@ static void from_way_to_way(void **state)
 	}
 }
 
-/* A Service as the API server completes it: a family is there, also where nobody asked for one. */
-static void what_others_made(void **state)
+/* A Service as completed by the API server: always with an IP family. */
+static void objects_of_others(void **state)
 {
 	json_t *wanted = made(IPV4, "Service");
 	json_t *there = json_pack("{s:s, s:{s:s}, s:{s:s, s:[s, s]}}", "kind", "Service", "metadata", "name", "kscaled",
@@ -84,7 +84,7 @@ static void what_others_made(void **state)
 	json_decref(wanted);
 }
 
-static void the_clearing_leaves_the_name(void **state)
+static void clear_patch_leaves_only_the_name(void **state)
 {
 	json_t *patch = replacement_clear_patch();
 
@@ -96,7 +96,7 @@ static void the_clearing_leaves_the_name(void **state)
 	json_decref(patch);
 }
 
-static void what_outlives_the_application(void **state)
+static void tidy_patch(void **state)
 {
 	json_t *address = made(IPV6, "Service"), *word = made(WORD, "Service"),
 	       *patch = replacement_tidy_patch(address);
@@ -112,10 +112,10 @@ static void what_outlives_the_application(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(from_way_to_way),
-		cmocka_unit_test(what_others_made),
-		cmocka_unit_test(the_clearing_leaves_the_name),
-		cmocka_unit_test(what_outlives_the_application),
+		cmocka_unit_test(from_address_to_address),
+		cmocka_unit_test(objects_of_others),
+		cmocka_unit_test(clear_patch_leaves_only_the_name),
+		cmocka_unit_test(tidy_patch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

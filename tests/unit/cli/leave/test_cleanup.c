@@ -26,7 +26,7 @@ static json_t *json_of(const char *text)
 	return value;
 }
 
-static void what_finalizers_are_left(void **state)
+static void removes_only_our_finalizers(void **state)
 {
 	static const struct {
 		const char *object, *patch; /* NULL: there is none */
@@ -52,7 +52,7 @@ static void what_finalizers_are_left(void **state)
 	}
 }
 
-static void where_it_leads(void **state)
+static void points_to_the_service(void **state)
 {
 	static const struct {
 		const char *object;
@@ -77,7 +77,7 @@ static void where_it_leads(void **state)
 	}
 }
 
-static void whose_hpa(void **state)
+static void owner_of_an_hpa(void **state)
 {
 	static const struct {
 		const char *hpa;
@@ -112,10 +112,10 @@ static void whose_hpa(void **state)
 	"{'metadata':{'namespace':'shop'},'spec':{'scaleTargetRef':{'name':'" name                                     \
 	"'}},'status':{'scaleTargetGVKR':{" gvkr "},'originalReplicaCount':" count "}}"
 
-static void how_many_there_were(void **state)
+static void counts_all_objects(void **state)
 {
 	static const struct {
-		const char *object, *path; /* NULL: it does not say */
+		const char *object, *path; /* NULL: unknown */
 		int64_t replicas;
 	} rows[] = {
 		{ OBJECT("web", "'group':'apps','version':'v1','resource':'deployments'", "3"),
@@ -150,10 +150,10 @@ static void how_many_there_were(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_finalizers_are_left),
-		cmocka_unit_test(where_it_leads),
-		cmocka_unit_test(whose_hpa),
-		cmocka_unit_test(how_many_there_were),
+		cmocka_unit_test(removes_only_our_finalizers),
+		cmocka_unit_test(points_to_the_service),
+		cmocka_unit_test(owner_of_an_hpa),
+		cmocka_unit_test(counts_all_objects),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
