@@ -51,8 +51,8 @@ struct join {
 	struct join_arguments a;
 	struct cluster *cluster;
 	unsigned port; /* that kscaled listens on */
-	struct reach_way ways[REACH_MAX];
-	size_t way_count;
+	struct reach_addr addrs[REACH_MAX];
+	size_t addr_count;
 };
 
 static const char *own_namespace(const struct join *j)
@@ -122,20 +122,20 @@ static char *node_address(struct join *j)
 	return found;
 }
 
-static int find_ways(struct join *j, struct err *err)
+static int find_addrs(struct join *j, struct err *err)
 {
 	struct reach_facts facts;
 
 	if (j->a.params.host) {
-		j->ways[j->way_count++] = (struct reach_way){ .host = mem_dup(j->a.params.host),
+		j->addrs[j->addr_count++] = (struct reach_addr){ .host = mem_dup(j->a.params.host),
 			.why = "given by --host" };
 		return 0;
 	}
 	reach_look(cluster_config(j->cluster)->server, &facts);
 	facts.node_address = node_address(j);
-	j->way_count = reach_ways(&facts, j->port, j->ways);
+	j->addr_count = reach_addrs(&facts, j->port, j->addrs);
 	reach_facts_done(&facts);
-	if (j->way_count == 0)
+	if (j->addr_count == 0)
 		return err_set(err, ERR_INVALID,
 			"found no address of this host for the API server: give --host HOST:PORT");
 	return 0;
@@ -143,16 +143,16 @@ static int find_ways(struct join *j, struct err *err)
 
 /* ---- Applying ---- */
 
-static struct documents *objects_for(struct join *j, const struct reach_way *way, struct err *err)
+static struct documents *objects_for(struct join *j, const struct reach_addr *addr, struct err *err)
 {
 	struct manifests_params params = j->a.params;
 
-	params.host = way->host;
+	params.host = addr->host;
 	return manifestobjects_make(&params, err);
 }
 
 /* Whether the object contains this host's address. */
-static bool is_of_way(const json_t *object)
+static bool has_addr(const json_t *object)
 {
 	static const char *const kinds[] = { "Service", "EndpointSlice", "Endpoints", "APIService",
 		"ValidatingWebhookConfiguration", NULL };
@@ -185,12 +185,12 @@ static int judge(struct join *j, const json_t *object, enum replacement *out, st
 }
 
 /* Before any change. ERR_DENIED: one of the addresses would replace another's object. */
-static int check_ways(struct join *j, struct err *err)
+static int check_addrs(struct join *j, struct err *err)
 {
 	int failed = 0;
 
-	for (size_t i = 0; !failed && i < j->way_count; i++) {
-		struct documents *objects = objects_for(j, &j->ways[i], err);
+	for (size_t i = 0; !failed && i < j->addr_count; i++) {
+		struct documents *objects = objects_for(j, &j->addrs[i], err);
 		enum replacement needed;
 
 		failed = objects ? 0 : -1;
@@ -309,15 +309,15 @@ static int drop_endpoints(struct join *j, struct err *err)
 	return failed ? err_wrap(err, "old endpoints") : 0;
 }
 
-static int apply_objects(struct join *j, const struct reach_way *way, bool only_way, struct err *err)
+static int apply_objects(struct join *j, const struct reach_addr *addr, bool only_addr, struct err *err)
 {
-	struct documents *objects = objects_for(j, way, err);
+	struct documents *objects = objects_for(j, addr, err);
 	size_t applied = 0;
 	bool has_endpoints = false;
 	int failed = objects ? 0 : -1;
 
 	for (size_t i = 0; !failed && i < objects->count; i++) {
-		if (only_way && !is_of_way(objects->list[i].json))
+		if (only_addr && !has_addr(objects->list[i].json))
 			continue;
 		failed = apply(j, objects->list[i].json, err);
 		has_endpoints |= json_str_is(objects->list[i].json, "kind", "EndpointSlice");
@@ -325,10 +325,10 @@ static int apply_objects(struct join *j, const struct reach_way *way, bool only_
 	}
 	if (!failed && !has_endpoints)
 		failed = drop_endpoints(j, err);
-	if (!failed && !only_way)
+	if (!failed && !only_addr)
 		failed = pruning_run(j->cluster, objects, j->a.dry_run, err);
 	if (!failed && !j->a.dry_run)
-		steps_say("applied %zu objects with the address %s (%s)", applied, way->host, way->why);
+		steps_say("applied %zu objects with the address %s (%s)", applied, addr->host, addr->why);
 	if (objects)
 		documents_free(objects);
 	return failed;
@@ -397,17 +397,17 @@ static void find_port(struct join *j)
 }
 
 /* The port in the address may differ, if something forwards it. */
-static void say_port(const struct join *j, const struct reach_way *way)
+static void say_port(const struct join *j, const struct reach_addr *addr)
 {
-	const char *colon = strrchr(way->host, ':');
+	const char *colon = strrchr(addr->host, ':');
 	MEM_AUTO char *here = mem_printf("%u", j->port);
 
 	if (strcmp(colon + 1, here) == 0)
 		steps_say("kscaled %s on port %u here", j->a.dry_run ? "would listen" : "listens", j->port);
 	else
 		steps_say("kscaled %s on port %u here (change it with --port): port %s of %.*s must be forwarded to it",
-			j->a.dry_run ? "would listen" : "listens", j->port, colon + 1, (int)(colon - way->host),
-			way->host);
+			j->a.dry_run ? "would listen" : "listens", j->port, colon + 1, (int)(colon - addr->host),
+			addr->host);
 }
 
 /* For a service that does not start or is not reached. */
@@ -509,14 +509,14 @@ static int wait_reached(struct join *j, struct err *err)
 {
 	struct err why = { 0 };
 
-	for (size_t i = 0; i < j->way_count; i++) {
-		if (i > 0 && apply_objects(j, &j->ways[i], true, err) < 0)
+	for (size_t i = 0; i < j->addr_count; i++) {
+		if (i > 0 && apply_objects(j, &j->addrs[i], true, err) < 0)
 			return -1;
 		if (wait_available(j, &why) == 0) {
-			steps_say("the API server reaches kscaled at %s", j->ways[i].host);
+			steps_say("the API server reaches kscaled at %s", j->addrs[i].host);
 			return 0;
 		}
-		steps_say("not reached at %s: %s", j->ways[i].host, why.msg);
+		steps_say("not reached at %s: %s", j->addrs[i].host, why.msg);
 	}
 	if (!j->a.no_start)
 		print_last_words();
@@ -531,15 +531,15 @@ static int wait_reached(struct join *j, struct err *err)
 
 static void show_dry(const struct join *j)
 {
-	for (size_t i = 0; i < j->way_count; i++)
-		steps_say("would %s %s (%s)", i == 0 ? "use address" : "try next", j->ways[i].host, j->ways[i].why);
+	for (size_t i = 0; i < j->addr_count; i++)
+		steps_say("would %s %s (%s)", i == 0 ? "use address" : "try next", j->addrs[i].host, j->addrs[i].why);
 }
 
 static int change(struct join *j, bool worked, struct err *err)
 {
-	if (apply_objects(j, &j->ways[0], false, err) < 0 || write_files(j, err) < 0)
+	if (apply_objects(j, &j->addrs[0], false, err) < 0 || write_files(j, err) < 0)
 		return -1;
-	say_port(j, &j->ways[0]);
+	say_port(j, &j->addrs[0]);
 	if (start_service(j, err) < 0)
 		return -1;
 	if (j->a.dry_run || j->a.wait_ms == 0)
@@ -555,9 +555,9 @@ static void put_back(struct join *j, const struct snapshot *before)
 {
 	static const char *const restart[] = { "restart", SYSTEMD_UNIT, NULL };
 	const char *host = snapshot_host(before);
-	struct reach_way way = { .host = (char *)(uintptr_t)host, .why = "as before" };
+	struct reach_addr addr = { .host = (char *)(uintptr_t)host, .why = "as before" };
 	struct err err = { 0 };
-	int failed = host ? apply_objects(j, &way, true, &err) : 0;
+	int failed = host ? apply_objects(j, &addr, true, &err) : 0;
 
 	failed = snapshot_restore(before, failed ? NULL : &err) < 0 || failed;
 	if (!failed && !j->a.no_start && systemd_is_running())
@@ -574,7 +574,7 @@ static void put_back(struct join *j, const struct snapshot *before)
 /* Restores a working state if the new one does not work. */
 static int run_and_see(struct join *j, struct err *err)
 {
-	struct documents *wanted = objects_for(j, &j->ways[0], err);
+	struct documents *wanted = objects_for(j, &j->addrs[0], err);
 	struct snapshot *before;
 	int failed;
 
@@ -592,7 +592,7 @@ static int run_and_see(struct join *j, struct err *err)
 static int run(struct join *j, struct err *err)
 {
 	find_port(j);
-	if (check_user(j, err) < 0 || check_owner(j, err) < 0 || find_ways(j, err) < 0 || check_ways(j, err) < 0)
+	if (check_user(j, err) < 0 || check_owner(j, err) < 0 || find_addrs(j, err) < 0 || check_addrs(j, err) < 0)
 		return -1;
 	if (cluster_config(j->cluster)->insecure)
 		fputs(NAME ": warning: the kubeconfig does not verify the API server's certificate, so kscaled will "
@@ -761,7 +761,7 @@ int cli_join(int argc, char **argv)
 	failed = j.cluster ? run(&j, &err) : -1;
 	if (failed)
 		fprintf(stderr, NAME ": %s\n", err.msg);
-	reach_ways_done(j.ways, j.way_count);
+	reach_addrs_done(j.addrs, j.addr_count);
 	cluster_free(j.cluster);
 	return failed ? 1 : 0;
 }

@@ -22,7 +22,7 @@
 
 /* ---- Candidates ---- */
 
-static void add(struct reach_way *out, size_t *count, const char *host, unsigned port, const char *why)
+static void add(struct reach_addr *out, size_t *count, const char *host, unsigned port, const char *why)
 {
 	char *text = host ? hostport_join(host, port) : NULL;
 	struct outsidehost checked;
@@ -31,12 +31,12 @@ static void add(struct reach_way *out, size_t *count, const char *host, unsigned
 	for (size_t i = 0; is_new && i < *count; i++)
 		is_new = strcmp(out[i].host, text) != 0;
 	if (is_new)
-		out[(*count)++] = (struct reach_way){ .host = text, .why = why };
+		out[(*count)++] = (struct reach_addr){ .host = text, .why = why };
 	else
 		free(text);
 }
 
-size_t reach_ways(const struct reach_facts *facts, unsigned port, struct reach_way out[REACH_MAX])
+size_t reach_addrs(const struct reach_facts *facts, unsigned port, struct reach_addr out[REACH_MAX])
 {
 	size_t count = 0;
 
@@ -48,10 +48,10 @@ size_t reach_ways(const struct reach_facts *facts, unsigned port, struct reach_w
 	return count;
 }
 
-void reach_ways_done(struct reach_way *ways, size_t count)
+void reach_addrs_done(struct reach_addr *addrs, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		free(ways[i].host);
+		free(addrs[i].host);
 }
 
 /* ---- Looking ---- */

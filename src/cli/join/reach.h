@@ -18,7 +18,7 @@ struct reach_facts {         /* strings are owned; NULL: none */
 	bool server_is_here; /* the API server runs on this host, as k3s's does */
 };
 
-struct reach_way {
+struct reach_addr {
 	char *host;      /* "HOST:PORT", as for --host; owned */
 	const char *why; /* for messages */
 };
@@ -26,8 +26,8 @@ struct reach_way {
 #define REACH_MAX 4
 
 /* Fills `out`; returns how many there are. Pure. */
-size_t reach_ways(const struct reach_facts *facts, unsigned port, struct reach_way out[REACH_MAX]);
-void reach_ways_done(struct reach_way *ways, size_t count);
+size_t reach_addrs(const struct reach_facts *facts, unsigned port, struct reach_addr out[REACH_MAX]);
+void reach_addrs_done(struct reach_addr *addrs, size_t count);
 
 /* Finds all but node_address. server: the API server's URL. Sends nothing. */
 void reach_look(const char *server, struct reach_facts *out);

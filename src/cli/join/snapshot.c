@@ -21,7 +21,7 @@ struct snapshot {
 	struct cluster *cluster;
 	const struct hostfiles *files;
 	json_t *objects; /* path -> object; null: did not exist */
-	char *way;       /* NULL: of another Service */
+	char *addr;      /* NULL: another Service's */
 	char *kubeconfig, *token, *environment;
 };
 
@@ -95,7 +95,7 @@ static const json_t *first_of(const json_t *object, const char *key)
 }
 
 /* The ExternalName, or the address in the EndpointSlice, which wanted may not contain. */
-static char *way_of(struct snapshot *b, const struct documents *wanted)
+static char *addr_of(struct snapshot *b, const struct documents *wanted)
 {
 	const json_t *service = there_of(b, wanted, "Service"), *spec = json_object_get(service, "spec"),
 		     *metadata = json_object_get(service, "metadata");
@@ -104,7 +104,7 @@ static char *way_of(struct snapshot *b, const struct documents *wanted)
 	MEM_AUTO char *path = mem_printf("/apis/discovery.k8s.io/v1/namespaces/%s/endpointslices/%s-host",
 		json_str_or_empty(metadata, "namespace"), json_str_or_empty(metadata, "name"));
 	json_t *slice = NULL;
-	char *way = NULL;
+	char *addr = NULL;
 
 	if (!service)
 		return NULL;
@@ -115,9 +115,9 @@ static char *way_of(struct snapshot *b, const struct documents *wanted)
 	address = json_string_value(first_of(first_of(slice, "endpoints"), "addresses"));
 	port = json_integer_value(json_object_get(first_of(slice, "ports"), "port"));
 	if (address && port > 0)
-		way = hostport_join(address, (unsigned)port);
+		addr = hostport_join(address, (unsigned)port);
 	json_decref(slice);
-	return way;
+	return addr;
 }
 
 static char *read_text(const char *folder, const char *name)
@@ -136,7 +136,7 @@ struct snapshot *snapshot_take(struct cluster *c, const struct documents *wanted
 
 	*b = (struct snapshot){ .cluster = c, .files = f, .objects = json_object() };
 	if (is_reached(c) && take_objects(b, wanted) == 0) {
-		b->way = way_of(b, wanted);
+		b->addr = addr_of(b, wanted);
 		b->kubeconfig = read_text(f->config_dir, "kubeconfig");
 		b->environment = read_text(f->config_dir, "join.env");
 		b->token = read_text(f->state_dir, "token");
@@ -152,7 +152,7 @@ void snapshot_free(struct snapshot *b)
 	if (!b)
 		return;
 	json_decref(b->objects);
-	free(b->way);
+	free(b->addr);
 	mem_free_secret(b->kubeconfig);
 	mem_free_secret(b->token);
 	free(b->environment);
@@ -161,7 +161,7 @@ void snapshot_free(struct snapshot *b)
 
 const char *snapshot_host(const struct snapshot *b)
 {
-	return b->way;
+	return b->addr;
 }
 
 /* ---- Restoring ---- */
@@ -174,7 +174,7 @@ static bool has_any(const char *path, const char *const *words)
 	return false;
 }
 
-static bool is_of_way(const char *path)
+static bool has_addr(const char *path)
 {
 	static const char *const words[] = { "/services/", "/endpointslices/", "/endpoints/", NULL };
 
@@ -214,7 +214,7 @@ static int put_object(const struct snapshot *b, const char *path, const json_t *
 
 static int put_one(const struct snapshot *b, const char *path, const json_t *was, struct err *err)
 {
-	if (stays(path) || (is_of_way(path) && b->way))
+	if (stays(path) || (has_addr(path) && b->addr))
 		return 0;
 	if (json_is_object(was))
 		return put_object(b, path, was, err);

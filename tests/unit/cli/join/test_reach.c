@@ -15,17 +15,17 @@
 /* "10.0.0.7:8443 localhost:8443 " */
 static char *listed(const struct reach_facts *facts, unsigned port)
 {
-	struct reach_way ways[REACH_MAX];
-	size_t count = reach_ways(facts, port, ways);
+	struct reach_addr addrs[REACH_MAX];
+	size_t count = reach_addrs(facts, port, addrs);
 	char *text = mem_dup(""), *more;
 
 	for (size_t i = 0; i < count; i++) {
-		assert_true(*ways[i].why != '\0');
-		more = mem_printf("%s%s ", text, ways[i].host);
+		assert_true(*addrs[i].why != '\0');
+		more = mem_printf("%s%s ", text, addrs[i].host);
 		mem_free_ptr(&text);
 		text = more;
 	}
-	reach_ways_done(ways, count);
+	reach_addrs_done(addrs, count);
 	return text;
 }
 
@@ -34,7 +34,7 @@ static void likeliest_address_first(void **state)
 	static const struct {
 		const char *node, *route, *name;
 		bool here;
-		const char *ways;
+		const char *addrs;
 	} rows[] = {
 		{ NULL, NULL, NULL, false, "" },
 		{ NULL, "10.0.0.7", NULL, false, "10.0.0.7:8443 " },
@@ -55,7 +55,7 @@ static void likeliest_address_first(void **state)
 		struct reach_facts facts = { node, route, name, rows[i].here };
 		MEM_AUTO char *text = listed(&facts, 8443);
 
-		assert_string_equal(text, rows[i].ways);
+		assert_string_equal(text, rows[i].addrs);
 	}
 }
 
