@@ -157,22 +157,22 @@ static json_t *ask_either(struct insightclient *client, const char *namespace_, 
 
 /* ---- Looking for a name in all namespaces ---- */
 
-#define TOLD_MAX 20 /* candidates */
+#define SHOWN_MAX 20 /* candidates */
 
 /* The objects with a name. */
-struct bearers {
+struct matches {
 	json_t *objects;   /* "so shop/web", owned */
 	char *namespace_;  /* of the first one, owned; NULL: none */
 	bool is_ambiguous; /* in several namespaces */
 };
 
-static void bearers_done(struct bearers *b)
+static void matches_done(struct matches *b)
 {
 	json_decref(b->objects);
 	free(b->namespace_);
 }
 
-static void take_bearers(struct bearers *b, const char *word, const json_t *table)
+static void take_matches(struct matches *b, const char *word, const json_t *table)
 {
 	const json_t *row;
 	size_t i;
@@ -191,7 +191,7 @@ static void take_bearers(struct bearers *b, const char *word, const json_t *tabl
 }
 
 /* resource: NULL: both kinds; the user may be allowed to list only one. */
-static int find_bearers(struct insightclient *client, const char *resource, const char *name, struct bearers *b,
+static int find_matches(struct insightclient *client, const char *resource, const char *name, struct matches *b,
 	struct err *err)
 {
 	static const struct {
@@ -199,7 +199,7 @@ static int find_bearers(struct insightclient *client, const char *resource, cons
 	} kinds[] = { { ASKING_OBJECTS, "so" }, { ASKING_JOBS, "sj" } };
 	size_t answered = 0;
 
-	*b = (struct bearers){ .objects = json_array() };
+	*b = (struct matches){ .objects = json_array() };
 	for (size_t i = 0; i < MEM_COUNT(kinds); i++) {
 		MEM_AUTO char *all = asking_path(kinds[i].resource, NULL, NULL);
 		MEM_AUTO char *path = mem_printf("%s?fieldSelector=metadata.name%%3D%s", all, name);
@@ -208,13 +208,13 @@ static int find_bearers(struct insightclient *client, const char *resource, cons
 		if (resource && strcmp(resource, kinds[i].resource) != 0)
 			continue;
 		answered += insightclient_get(client, path, ASKING_TABLE, &table, err) == 0;
-		take_bearers(b, kinds[i].word, table);
+		take_matches(b, kinds[i].word, table);
 		json_decref(table);
 	}
 	return answered > 0 ? 0 : -1;
 }
 
-static void print_bearers(const char *name, const struct bearers *b)
+static void print_matches(const char *name, const struct matches *b)
 {
 	size_t i, count = json_array_size(b->objects);
 	const json_t *one;
@@ -224,11 +224,11 @@ static void print_bearers(const char *name, const struct bearers *b)
 	fprintf(stderr, "kscaled explain: %zu objects are named \"%s\"; choose one:\n", count, name);
 	json_array_foreach(b->objects, i, one)
 	{
-		if (i < TOLD_MAX)
+		if (i < SHOWN_MAX)
 			fprintf(stderr, "  %s explain %s\n", program, json_string_value(one));
 	}
-	if (count > TOLD_MAX)
-		fprintf(stderr, "  and %zu more\n", count - TOLD_MAX);
+	if (count > SHOWN_MAX)
+		fprintf(stderr, "  and %zu more\n", count - SHOWN_MAX);
 }
 
 static enum asking_exit print(const struct explain_arguments *a, const json_t *explanation)
@@ -262,15 +262,15 @@ static json_t *ask_anywhere(struct insightclient *client, const struct explain_a
 	const char *usual = insightclient_namespace(client);
 	json_t *explanation = usual ? ask_in(client, a, usual, name, err) : NULL;
 	struct err of_list = { 0 };
-	struct bearers b;
+	struct matches b;
 
 	if (explanation || (usual && err->kind != ERR_MISSING))
 		return explanation;
-	if (find_bearers(client, a->resource, name, &b, &of_list) < 0) {
+	if (find_matches(client, a->resource, name, &b, &of_list) < 0) {
 		if (!usual)
-			*err = of_list; /* a denied list counts only if no kind could be listed */
+			*err = of_list; /* otherwise keep the error of the default namespace */
 	} else if (b.is_ambiguous) {
-		print_bearers(name, &b);
+		print_matches(name, &b);
 		*err = (struct err){ .kind = ERR_MISSING };
 	} else if (b.namespace_) {
 		explanation = ask_in(client, a, b.namespace_, name, err);
@@ -281,7 +281,7 @@ static json_t *ask_anywhere(struct insightclient *client, const struct explain_a
 									: "ScaledObject",
 			name);
 	}
-	bearers_done(&b);
+	matches_done(&b);
 	return explanation;
 }
 

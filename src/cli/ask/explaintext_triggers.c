@@ -112,7 +112,7 @@ static bool is_repeated(const json_t *triggers, size_t before, text_fn text_of, 
 }
 
 /* A text that several triggers share is printed once, after their names. */
-static void say(const struct explaintext_page *p, const char *field, const json_t *triggers, size_t first,
+static void put_shared(const struct explaintext_page *p, const char *field, const json_t *triggers, size_t first,
 	text_fn text_of)
 {
 	MEM_AUTO char *text = text_of(json_array_get(triggers, first));
@@ -137,10 +137,10 @@ static void say(const struct explaintext_page *p, const char *field, const json_
 	explaintext_field_of(p, field, &line);
 }
 
-static void say_all(const struct explaintext_page *p, const char *field, const json_t *triggers, text_fn text_of)
+static void put_all(const struct explaintext_page *p, const char *field, const json_t *triggers, text_fn text_of)
 {
 	for (size_t i = 0; i < json_array_size(triggers); i++)
-		say(p, field, triggers, i, text_of);
+		put_shared(p, field, triggers, i, text_of);
 }
 
 void explaintext_triggers(const struct explaintext_page *p, const json_t *answer)
@@ -163,17 +163,17 @@ void explaintext_triggers(const struct explaintext_page *p, const json_t *answer
 		add_trigger(&table, composite, "formula");
 	table_print(&table, p->screen->columns, p->out);
 	table_done(&table);
-	say_all(p, "  error", triggers, error_of);
+	put_all(p, "  error", triggers, error_of);
 	if (json_is_object(composite)) {
 		json_t *alone = json_pack("[O]", composite);
 
-		say_all(p, "  error", alone, error_of);
+		put_all(p, "  error", alone, error_of);
 		json_decref(alone);
 	}
-	say_all(p, "  pause", triggers, pause_of);
-	say_all(p, "  remark", triggers, remark_of);
-	say_all(p, "  push", triggers, push_of);
-	say_all(p, "  metadata", triggers, unknown_of);
-	say_all(p, "  metadata", triggers, shortened_of);
-	say_all(p, "  ignored", triggers, ignored_of);
+	put_all(p, "  pause", triggers, pause_of);
+	put_all(p, "  remark", triggers, remark_of);
+	put_all(p, "  push", triggers, push_of);
+	put_all(p, "  metadata", triggers, unknown_of);
+	put_all(p, "  metadata", triggers, shortened_of);
+	put_all(p, "  ignored", triggers, ignored_of);
 }

@@ -146,7 +146,7 @@ static const char *what_to_do(const struct insightclient *c)
 }
 
 /* If the APIService is missing or unavailable, the API server answers without a Status. */
-static void judge(struct insight_reply *r, const struct httpc_response *response)
+static void take_reply(struct insight_reply *r, const struct httpc_response *response)
 {
 	json_t *body = json_parse(response->body, response->len, NULL);
 	const char *message = json_str_or_empty(body, "message"), *place = r->client->place;
@@ -175,7 +175,7 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 		err_set(&r->err, ERR_TEMPORARY, "cannot reach kscaled by %s: %s%s", r->client->place, err->msg,
 			what_to_do(r->client));
 	else
-		judge(r, response);
+		take_reply(r, response);
 }
 
 int insightclient_get(struct insightclient *c, const char *path, const char *accept, json_t **object, struct err *err)

@@ -45,7 +45,7 @@ static void on_broken_when_new(void *arg, const struct err *err)
 	findings_warning_of(arg, text);
 }
 
-static void judge_rules(struct run *r, const struct scaledobject *so)
+static void check_rules(struct run *r, const struct scaledobject *so)
 {
 	const char *warnings[VALIDATE_WARNINGS_MAX];
 	size_t count;
@@ -58,7 +58,7 @@ static void judge_rules(struct run *r, const struct scaledobject *so)
 }
 
 /* A LimitRange that is not in the input may set a default. */
-static void tell_surroundings(struct run *r, const char *reason, bool ranges_known, const struct err *err)
+static void report_surroundings(struct run *r, const char *reason, bool ranges_known, const struct err *err)
 {
 	if (strcmp(reason, "missing-requests") == 0 && !ranges_known) {
 		MEM_AUTO char *text = mem_printf("%s (or use a LimitRange in the namespace)", err->msg);
@@ -84,7 +84,7 @@ static const struct hpa **read_hpas(const json_t *list, size_t *count)
 	return hpas;
 }
 
-static void judge_surroundings(struct run *r, const struct scaledobject *so)
+static void check_surroundings(struct run *r, const struct scaledobject *so)
 {
 	size_t hpa_count;
 	const struct hpa **hpas =
@@ -102,7 +102,7 @@ static void judge_surroundings(struct run *r, const struct scaledobject *so)
 	struct err err = { 0 };
 
 	if (validate_surroundings(so, &facts, &reason, &err) < 0)
-		tell_surroundings(r, reason, ranges || r->complete, &err);
+		report_surroundings(r, reason, ranges || r->complete, &err);
 	if (!target && r->complete && so->spec.target_name && *so->spec.target_name)
 		findings_problem(&r->findings, "spec.scaleTargetRef", "%s %s/%s is not in the input",
 			scaledobject_target_kind(&so->spec), so->meta.namespace_, so->spec.target_name);
@@ -118,7 +118,7 @@ static void on_container(void *arg, const struct err *err)
 	findings_warning_of(arg, err->msg);
 }
 
-static void judge_formula(struct run *r, const struct scaledobject *so)
+static void check_formula(struct run *r, const struct scaledobject *so)
 {
 	const char *text = so->spec.modifiers ? so->spec.modifiers->formula : NULL;
 	const char **names;
@@ -143,7 +143,7 @@ static void judge_formula(struct run *r, const struct scaledobject *so)
 }
 
 /* Errors of the resulting HPA: a duplicate metric name, an unsupported metricType. */
-static void judge_hpa(struct run *r, const struct scaledobject *so, const struct checktriggers *built)
+static void check_hpa(struct run *r, const struct scaledobject *so, const struct checktriggers *built)
 {
 	struct metric_spec *metrics;
 	struct err err = { 0 };
@@ -162,7 +162,7 @@ static void judge_hpa(struct run *r, const struct scaledobject *so, const struct
 }
 
 /* Otherwise an object whose metadata cannot be decoded would seem valid. */
-static void judge_unreadable(struct run *r, const struct document *doc)
+static void check_unreadable(struct run *r, const struct document *doc)
 {
 	json_t *object = catalogue_placed(r->catalogue, doc->json);
 	struct meta meta;
@@ -170,12 +170,12 @@ static void judge_unreadable(struct run *r, const struct document *doc)
 
 	if (meta_decode(object, &meta, &err) == 0)
 		meta_done(&meta);
-	else if (r->findings.judged_problems == 0)
+	else if (r->findings.object_problems == 0)
 		findings_problem_of(&r->findings, "metadata", err.msg);
 	json_decref(object);
 }
 
-static void judge_scaledobject(struct run *r, const struct document *doc)
+static void check_scaledobject(struct run *r, const struct document *doc)
 {
 	const struct conflict_entry *entry = conflicts_get(r->conflicts, doc);
 	const struct scaledobject *so = entry->so;
@@ -183,28 +183,28 @@ static void judge_scaledobject(struct run *r, const struct document *doc)
 	struct scaled of;
 
 	if (!so) {
-		judge_unreadable(r, doc);
+		check_unreadable(r, doc);
 		return;
 	}
-	judge_rules(r, so);
+	check_rules(r, so);
 	if (entry->conflict)
 		findings_problem_of(&r->findings, "spec", entry->conflict);
 	if (!so->spec_err)
-		judge_surroundings(r, so);
+		check_surroundings(r, so);
 	validate_containers(so, offline_target_object(&r->offline, so), on_container, &r->findings);
-	judge_formula(r, so);
+	check_formula(r, so);
 	if (so->spec_err)
 		return;
 	of = scaled_of_object(so);
 	checktriggers_run(&r->offline, &of, &r->findings, &built);
-	if (r->findings.judged_problems == 0)
-		judge_hpa(r, so, &built);
+	if (r->findings.object_problems == 0)
+		check_hpa(r, so, &built);
 	checktriggers_done(&built);
 }
 
 /* ---- ScaledJobs ---- */
 
-static void judge_job_rules(struct run *r, const struct scaledjob *sj)
+static void check_job_rules(struct run *r, const struct scaledjob *sj)
 {
 	const char *warnings[VALIDATE_JOB_WARNINGS_MAX];
 	size_t count;
@@ -219,7 +219,7 @@ static void judge_job_rules(struct run *r, const struct scaledjob *sj)
 }
 
 /* The environment is that of its own Pod template. */
-static void judge_scaledjob(struct run *r, const struct document *doc)
+static void check_scaledjob(struct run *r, const struct document *doc)
 {
 	json_t *object = catalogue_placed(r->catalogue, doc->json);
 	struct scaledjob *sj = scaledjob_decode(object, NULL);
@@ -228,10 +228,10 @@ static void judge_scaledjob(struct run *r, const struct document *doc)
 
 	json_decref(object);
 	if (!sj) {
-		judge_unreadable(r, doc);
+		check_unreadable(r, doc);
 		return;
 	}
-	judge_job_rules(r, sj);
+	check_job_rules(r, sj);
 	validate_jobs_of(sj, on_broken_rule, &r->findings);
 	if (!sj->spec_err) {
 		of = scaled_of_job(sj);
@@ -243,7 +243,7 @@ static void judge_scaledjob(struct run *r, const struct document *doc)
 
 /* ---- Authentications ---- */
 
-static void judge_triggerauth(struct run *r, const struct document *doc)
+static void check_triggerauth(struct run *r, const struct document *doc)
 {
 	json_t *object = catalogue_placed(r->catalogue, doc->json);
 	struct triggerauth *t = triggerauth_decode(object, NULL);
@@ -252,7 +252,7 @@ static void judge_triggerauth(struct run *r, const struct document *doc)
 
 	json_decref(object);
 	if (!t) {
-		judge_unreadable(r, doc);
+		check_unreadable(r, doc);
 		return;
 	}
 	if (validate_triggerauth(t, NULL, &err) < 0)
@@ -264,12 +264,12 @@ static void judge_triggerauth(struct run *r, const struct document *doc)
 
 static const struct {
 	const char *kind;
-	void (*judge)(struct run *r, const struct document *doc);
+	void (*check)(struct run *r, const struct document *doc);
 } kinds[] = {
-	{ "ScaledObject", judge_scaledobject },
-	{ "ScaledJob", judge_scaledjob },
-	{ TRIGGERAUTH_KIND, judge_triggerauth },
-	{ TRIGGERAUTH_CLUSTER_KIND, judge_triggerauth },
+	{ "ScaledObject", check_scaledobject },
+	{ "ScaledJob", check_scaledjob },
+	{ TRIGGERAUTH_KIND, check_triggerauth },
+	{ TRIGGERAUTH_CLUSTER_KIND, check_triggerauth },
 };
 
 /* ---- Every object ---- */
@@ -326,7 +326,7 @@ static const char metadata_schema[] = TEXT_OF({
 	}
 });
 
-static void judge_metadata(struct run *r, const json_t *object)
+static void check_metadata(struct run *r, const json_t *object)
 {
 	const json_t *metadata = json_object_get(object, "metadata");
 	const char *name = json_str_or_empty(metadata, "name"), *namespace_ = json_str_or_empty(metadata, "namespace");
@@ -343,7 +343,7 @@ static void judge_metadata(struct run *r, const json_t *object)
 			namespace_);
 }
 
-static void judge_known(struct run *r, const struct document *doc, const json_t *schema, const char *kind,
+static void check_known(struct run *r, const struct document *doc, const json_t *schema, const char *kind,
 	const struct document *earlier)
 {
 	const char *api_version = json_str_or_empty(doc->json, "apiVersion");
@@ -358,10 +358,10 @@ static void judge_known(struct run *r, const struct document *doc, const json_t 
 			"the same object is also at %s:%zu: the last one applied wins", earlier->file, earlier->line);
 	schema_check(schema, doc->json, on_schema, &r->findings);
 	schema_check(r->metadata_schema, doc->json, on_schema, &r->findings);
-	judge_metadata(r, doc->json);
+	check_metadata(r, doc->json);
 	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
 		if (strcmp(kinds[i].kind, kind) == 0)
-			kinds[i].judge(r, doc);
+			kinds[i].check(r, doc);
 }
 
 /* keda.sh, or a subdomain of it */
@@ -373,7 +373,7 @@ static bool is_of_keda(const char *api_version)
 	return len >= strlen(".keda.sh") && strcmp(domain + len - strlen(".keda.sh"), ".keda.sh") == 0;
 }
 
-static void judge(struct run *r, const struct document *doc, const struct document *earlier)
+static void check_document(struct run *r, const struct document *doc, const struct document *earlier)
 {
 	const char *kind = json_str_or_empty(doc->json, "kind"),
 		   *api_version = json_str_or_empty(doc->json, "apiVersion");
@@ -394,7 +394,7 @@ static void judge(struct run *r, const struct document *doc, const struct docume
 				: *api_version ? "kind is missing"
 					       : "apiVersion and kind are missing");
 	else if (schema)
-		judge_known(r, doc, schema, kind, earlier);
+		check_known(r, doc, schema, kind, earlier);
 	else if (is_of_keda(api_version))
 		findings_warning(&r->findings, NULL, "kscaled ignores %s of %s: not checked", kind, api_version);
 	findings_end(&r->findings, schema);
@@ -452,7 +452,7 @@ struct checkobjects_result checkobjects_run(const struct checkobjects_params *pa
 	collect(&r, documents);
 	find_faulty(&r, documents);
 	for (size_t i = 0; i < documents->count; i++)
-		judge(&r, &documents->list[i], r.earlier[i]);
+		check_document(&r, &documents->list[i], r.earlier[i]);
 	result = (struct checkobjects_result){ r.findings.problems, r.findings.warnings };
 	conflicts_free(r.conflicts);
 	catalogue_free(r.catalogue);

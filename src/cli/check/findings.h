@@ -23,7 +23,7 @@ struct findings {
 	char *title; /* "ScaledObject shop/worker: " */
 	struct finding *list;
 	size_t count, left_out;
-	size_t judged_problems;
+	size_t object_problems;
 };
 
 void findings_init(struct findings *f, FILE *out, bool verbose);
@@ -54,7 +54,7 @@ void findings_problem_at(struct findings *f, size_t line, const char *text);
 void findings_problem_of(struct findings *f, const char *otherwise, const char *message);
 void findings_warning_of(struct findings *f, const char *message);
 
-/* Prints the object's findings. judged: whether the verbose line is "ok" or "not checked". */
-void findings_end(struct findings *f, bool judged);
+/* Prints the object's findings. checked: whether the verbose line is "ok" or "not checked". */
+void findings_end(struct findings *f, bool checked);
 
 #endif

@@ -100,7 +100,7 @@ static char *mend_endpoints(const struct facts *c, const json_t *service)
 }
 
 /* Older API servers read Endpoints. false: they are missing, and a finding says so. */
-static bool judge_old_kind(const struct facts *c, const json_t *service)
+static bool check_old_kind(const struct facts *c, const json_t *service)
 {
 	int minor = atoi(facts_text_at(facts_object(c, "version"), "minor"));
 
@@ -113,7 +113,7 @@ static bool judge_old_kind(const struct facts *c, const json_t *service)
 }
 
 /* The port of a slice belongs to the Service's port of the same name (discovery.k8s.io/v1). */
-static void judge_slices(const struct facts *c, const json_t *service, const json_t *slices)
+static void check_slices(const struct facts *c, const json_t *service, const json_t *slices)
 {
 	const char *port = json_str_or_empty(port_of(service, wanted_port(c)), "name"), *other = NULL;
 	const json_t *slice;
@@ -133,7 +133,7 @@ static void judge_slices(const struct facts *c, const json_t *service, const jso
 	else if (ready == 0)
 		facts_error(c, mend_endpoints(c, service), "Service %s/%s has no ready endpoint", c->setup->namespace_,
 			c->setup->service_name);
-	else if (judge_old_kind(c, service))
+	else if (check_old_kind(c, service))
 		facts_ok(c, "%zu ready", ready);
 }
 
@@ -153,7 +153,7 @@ void aggregation_endpoints(const struct facts *c)
 	}
 	slices = facts_read(c, "endpointslices", &reported);
 	if (!reported)
-		judge_slices(c, service, json_object_get(slices, "items"));
+		check_slices(c, service, json_object_get(slices, "items"));
 }
 
 /* ---- APIService ---- */
@@ -387,7 +387,7 @@ void aggregation_available(const struct facts *c)
 }
 
 /* Clients ask for no metric unless discovery works. */
-static bool judge_discovery(const struct facts *c)
+static bool check_discovery(const struct facts *c)
 {
 	bool reported;
 	const json_t *discovery = facts_read(c, "discovery", &reported);
@@ -413,7 +413,7 @@ void aggregation_metric(const struct facts *c)
 	const char *name = slash ? slash + 1 : "";
 	MEM_AUTO char *namespace_ = mem_dupn(of, strcspn(of, "/"));
 
-	if (!judge_discovery(c))
+	if (!check_discovery(c))
 		return;
 	items = facts_at(facts_object(c, "metric"), "items");
 	if (!json_is_object(asked))

@@ -162,7 +162,7 @@ static char *new_certificate(const struct facts *c)
 }
 
 /* Checks a validity period. what: "the token of x". mend is taken. */
-static void judge_span(const struct facts *c, const char *what, int64_t from_ms, int64_t until_ms, char *mend)
+static void check_span(const struct facts *c, const char *what, int64_t from_ms, int64_t until_ms, char *mend)
 {
 	char from[TIMESTAMP_TEXT_MAX], until[TIMESTAMP_TEXT_MAX];
 	int64_t left_ms = until_ms - c->now_ms, life_ms = until_ms - from_ms;
@@ -202,10 +202,10 @@ void apiserver_credentials(const struct facts *c)
 		facts_error(c, new_certificate(c), "the client certificate cannot be read: %s",
 			json_str_or_empty(certificate, "unreadable"));
 	else if (certificate)
-		judge_span(c, of_certificate, number(certificate, "from_ms"), number(certificate, "until_ms"),
+		check_span(c, of_certificate, number(certificate, "from_ms"), number(certificate, "until_ms"),
 			new_certificate(c));
 	if (token)
-		judge_span(c, of_token, number(token, "issued_ms"), number(token, "until_ms"), new_token(c, token));
+		check_span(c, of_token, number(token, "issued_ms"), number(token, "until_ms"), new_token(c, token));
 }
 
 /* ---- The API server ---- */

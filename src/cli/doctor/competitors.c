@@ -138,7 +138,7 @@ static json_t *targets_of(const json_t *scaledobjects)
 	return targets;
 }
 
-static bool judge_hpa(const struct facts *c, const json_t *targets, const json_t *hpa, size_t *count)
+static bool check_hpa(const struct facts *c, const json_t *targets, const json_t *hpa, size_t *count)
 {
 	MEM_AUTO char *key = target_key(hpa, facts_at(hpa, "spec.scaleTargetRef"));
 	const json_t *so = json_object_get(targets, key);
@@ -165,7 +165,7 @@ void competitors_hpas(const struct facts *c)
 	if (reported)
 		return;
 	targets = targets_of(json_object_get(objects, "items"));
-	json_array_foreach(json_object_get(hpas, "items"), i, hpa) judge_hpa(c, targets, hpa, &count);
+	json_array_foreach(json_object_get(hpas, "items"), i, hpa) check_hpa(c, targets, hpa, &count);
 	if (count > REPORTED_MAX)
 		facts_error(c, NULL, "and %zu more", count - REPORTED_MAX);
 	if (count == 0)

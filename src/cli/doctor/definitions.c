@@ -61,7 +61,7 @@ static char *mend(const struct facts *c)
 }
 
 /* Counts a usable CRD by its origin. false: it could not be read, and a finding says so. */
-static bool judge(const struct facts *c, const char *plural, size_t counts[3])
+static bool check(const struct facts *c, const char *plural, size_t counts[3])
 {
 	MEM_AUTO char *fact = mem_printf("crd %s", plural);
 	bool reported;
@@ -87,7 +87,7 @@ void definitions_crds(const struct facts *c)
 	size_t counts[3] = { 0 }, all = 0;
 
 	/* If one may not be read, none may: report it once. */
-	for (const char *const *plural = definitions_plurals; *plural && judge(c, *plural, counts); plural++)
+	for (const char *const *plural = definitions_plurals; *plural && check(c, *plural, counts); plural++)
 		continue;
 	all = counts[OURS] + counts[OURS_OF_ANOTHER_VERSION] + counts[OF_OTHERS];
 	if (counts[OURS_OF_ANOTHER_VERSION] > 0)

@@ -46,16 +46,16 @@ enum { FINE = 0, WRONG = 1, UNREACHABLE = 2 /* wrong usage, too */ };
  */
 static const struct hop {
 	const char *name;
-	void (*judge)(const struct facts *c);
+	void (*check)(const struct facts *c);
 	const char *needs[NEEDS_MAX];
 } hops[] = {
 	{ "kubeconfig", apiserver_kubeconfig, { NULL } },
 	{ "credentials", apiserver_credentials, { "kubeconfig" } },
 	{ "api-server", apiserver_version, { "kubeconfig" } },
 	{ "clock", apiserver_clock, { "api-server" } },
-	{ "release", release_judge, { "api-server" } },
-	{ "pods", pods_judge, { "release" } },
-	{ "rights", rights_judge, { "api-server" } },
+	{ "release", release_check, { "api-server" } },
+	{ "pods", pods_check, { "release" } },
+	{ "rights", rights_check, { "api-server" } },
 	{ "crds", definitions_crds, { "api-server" } },
 	{ "service", aggregation_service, { "api-server" } },
 	{ "endpoints", aggregation_endpoints, { "pods", "service" } },
@@ -96,7 +96,7 @@ static const char *wrong_need(const struct hop *hop, const char *const *causes)
 /* If nothing is installed, the report ends here. */
 #define LAST_WORD "release"
 
-void doctor_judge(const struct doctor_setup *setup, json_t *facts, bool reached, int64_t now_ms, struct diagnosis *out)
+void doctor_check(const struct doctor_setup *setup, json_t *facts, bool reached, int64_t now_ms, struct diagnosis *out)
 {
 	const char *causes[MEM_COUNT(hops)] = { NULL };
 	struct facts c = { .setup = setup, .facts = facts, .now_ms = now_ms, .out = out };
@@ -108,7 +108,7 @@ void doctor_judge(const struct doctor_setup *setup, json_t *facts, bool reached,
 		if (need)
 			diagnosis_follows(out, c.hop, need);
 		else
-			hops[i].judge(&c);
+			hops[i].check(&c);
 		causes[i] = need;
 		if (!need &&
 			(diagnosis_worst(out, c.hop) == DIAGNOSIS_ERROR ||
@@ -392,7 +392,7 @@ static int run(struct doctor_arguments *a)
 	reached = gather_apiserver(&a->setup, &facts);
 	if (reached)
 		gather_cluster(&a->setup, facts);
-	doctor_judge(&a->setup, facts, reached, timestamp_now_ms(), &found);
+	doctor_check(&a->setup, facts, reached, timestamp_now_ms(), &found);
 	printed = print(a, &found);
 	worst = diagnosis_worst(&found, NULL);
 	diagnosis_done(&found);

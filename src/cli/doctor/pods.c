@@ -105,7 +105,7 @@ static bool is_about_image(const char *reason)
 	return text_is_one_of(reason, reasons);
 }
 
-static void judge_waiting(const struct facts *c, const json_t *pod, const json_t *status, struct trouble *t)
+static void check_waiting(const struct facts *c, const json_t *pod, const json_t *status, struct trouble *t)
 {
 	const json_t *waiting = facts_at(status, "state.waiting"), *ended = facts_at(status, "lastState.terminated");
 	const char *reason = json_str_or_empty(waiting, "reason"), *image = json_str_or_empty(status, "image"),
@@ -134,7 +134,7 @@ static void judge_waiting(const struct facts *c, const json_t *pod, const json_t
 }
 
 /* Not scheduled yet, or its container has no status. */
-static void judge_pending(const struct facts *c, const json_t *pod, int64_t age_ms, struct trouble *t)
+static void check_pending(const struct facts *c, const json_t *pod, int64_t age_ms, struct trouble *t)
 {
 	const json_t *scheduled = facts_condition(pod, "PodScheduled");
 
@@ -152,7 +152,7 @@ static void judge_pending(const struct facts *c, const json_t *pod, int64_t age_
 		t->mend = about(c, "describe pod", pod);
 }
 
-static void judge_pod(const struct facts *c, const json_t *pod, struct trouble *t)
+static void check_pod(const struct facts *c, const json_t *pod, struct trouble *t)
 {
 	const json_t *status = status_of(pod), *ended = facts_at(status, "state.terminated");
 	const char *phase = facts_text_at(pod, "status.phase");
@@ -172,10 +172,10 @@ static void judge_pod(const struct facts *c, const json_t *pod, struct trouble *
 			(int)json_integer_value(json_object_get(ended, "exitCode")), words);
 		t->mend = about(c, "logs", pod);
 	} else if (facts_at(status, "state.waiting")) {
-		judge_waiting(c, pod, status, t);
+		check_waiting(c, pod, status, t);
 	}
 	if (!t->message && !facts_at(status, "state.running"))
-		judge_pending(c, pod, age_ms, t);
+		check_pending(c, pod, age_ms, t);
 	if (!t->message && facts_at(status, "state.running") && age_ms > START_MS) {
 		t->message = mem_printf("runs, but is not ready%s%.300s",
 			*facts_text_at(facts_condition(pod, "Ready"), "message") ? ": " : "",
@@ -192,7 +192,7 @@ static bool is_ready(const json_t *pod)
 }
 
 /* No Pod is created: quota, Pod security, missing service account. */
-static void judge_none(const struct facts *c, const json_t *deployment)
+static void check_none(const struct facts *c, const json_t *deployment)
 {
 	const json_t *failure = facts_condition(deployment, "ReplicaFailure");
 	const char *ns = c->setup->namespace_, *account = c->setup->account ? c->setup->account : "kscaled";
@@ -210,7 +210,7 @@ static void judge_none(const struct facts *c, const json_t *deployment)
 }
 
 /* With one Pod ready, problems of the others are warnings. */
-static void judge_others(const struct facts *c, const json_t *pods, size_t ready)
+static void check_others(const struct facts *c, const json_t *pods, size_t ready)
 {
 	const json_t *pod;
 	size_t i, starting = 0, reported = 0;
@@ -221,7 +221,7 @@ static void judge_others(const struct facts *c, const json_t *pods, size_t ready
 
 		if (is_ready(pod) || *facts_text_at(pod, "metadata.deletionTimestamp"))
 			continue;
-		judge_pod(c, pod, &t);
+		check_pod(c, pod, &t);
 		starting += !t.message;
 		reported += t.message != NULL;
 		if (t.message && ready > 0)
@@ -234,7 +234,7 @@ static void judge_others(const struct facts *c, const json_t *pods, size_t ready
 		facts_error(c, NULL, "%zu Pods are starting, none is ready yet: try again in a while", starting);
 }
 
-void pods_judge(const struct facts *c)
+void pods_check(const struct facts *c)
 {
 	const json_t *deployment = facts_object(c, "deployment"), *pods, *pod;
 	size_t i, ready = 0, alive = 0;
@@ -253,9 +253,9 @@ void pods_judge(const struct facts *c)
 		ready += is_ready(pod) && !*facts_text_at(pod, "metadata.deletionTimestamp");
 	}
 	if (alive == 0)
-		judge_none(c, deployment);
+		check_none(c, deployment);
 	else
-		judge_others(c, pods, ready);
+		check_others(c, pods, ready);
 	if (ready > 0)
 		facts_ok(c, "%zu of %zu ready", ready, alive);
 }

@@ -9,6 +9,6 @@
 
 #include "cli/doctor/facts.h"
 
-void pods_judge(const struct facts *c);
+void pods_check(const struct facts *c);
 
 #endif

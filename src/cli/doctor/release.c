@@ -364,7 +364,7 @@ bool release_is_there(const struct facts *c)
 		(!apiservice && !facts_lacks(c, "apiservice"));
 }
 
-static void judge_missing(const struct facts *c)
+static void check_missing(const struct facts *c)
 {
 	const json_t *apiservice = facts_object(c, "apiservice");
 	const char *ns = facts_text_at(apiservice, "spec.service.namespace"),
@@ -380,13 +380,13 @@ static void judge_missing(const struct facts *c)
 		*ns ? "" : ": install it with kscaled manifests | kubectl apply -f -, helm install or kscaled join");
 }
 
-void release_judge(const struct facts *c)
+void release_check(const struct facts *c)
 {
 	const struct doctor_setup *s = c->setup;
 	const char *place = s->in_pod ? "in Pods" : "outside the cluster";
 
 	if (!release_is_there(c))
-		judge_missing(c);
+		check_missing(c);
 	else if (facts_lacks(c, "deployment") && c->setup->installer == DOCTOR_HELM)
 		facts_error(c, facts_apply(c), "Helm release %s/%s has lost its Deployment %s/kscaled",
 			s->release_namespace, s->release, s->namespace_);

@@ -30,6 +30,6 @@ bool release_is_ours(const json_t *object);
 /* Whether any part of an installation exists; what may not be read counts as existing. */
 bool release_is_there(const struct facts *c);
 
-void release_judge(const struct facts *c);
+void release_check(const struct facts *c);
 
 #endif

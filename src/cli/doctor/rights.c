@@ -223,7 +223,7 @@ static char *mend_rights(const struct facts *c, const char *account)
 }
 
 /* One finding per role and account, at its first missing right. */
-static void judge_role(const struct facts *c, const json_t *missing, size_t first)
+static void check_role(const struct facts *c, const json_t *missing, size_t first)
 {
 	const json_t *one = json_array_get(missing, first), *other;
 	const char *role = json_str_or_empty(one, "role"), *account = json_str_or_empty(one, "account"),
@@ -268,7 +268,7 @@ static char *drop(const struct facts *c, const char *title)
 }
 
 /* Leftovers of an earlier installation with more rights, which a leaked token would have. */
-static void judge_excess(const struct facts *c)
+static void check_excess(const struct facts *c)
 {
 	bool reported;
 	const json_t *one, *list = facts_read(c, "excess", &reported);
@@ -285,7 +285,7 @@ static void judge_excess(const struct facts *c)
 	}
 }
 
-void rights_judge(const struct facts *c)
+void rights_check(const struct facts *c)
 {
 	bool reported;
 	const json_t *rights = facts_read(c, "rights", &reported), *missing = json_object_get(rights, "missing");
@@ -293,7 +293,7 @@ void rights_judge(const struct facts *c)
 	if (!rights)
 		return;
 	for (size_t i = 0; i < json_array_size(missing); i++)
-		judge_role(c, missing, i);
+		check_role(c, missing, i);
 	if (json_array_size(missing) == 0)
 		facts_ok(c, "%s has all %d rights", json_str_or_empty(rights, "account"),
 			(int)json_integer_value(json_object_get(rights, "asked")));
@@ -302,5 +302,5 @@ void rights_judge(const struct facts *c)
 			"%zu rights of other accounts not checked: needs create on "
 			"subjectaccessreviews.authorization.k8s.io",
 			json_array_size(json_object_get(rights, "not_asked")));
-	judge_excess(c);
+	check_excess(c);
 }

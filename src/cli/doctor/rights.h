@@ -25,6 +25,6 @@ struct documents *rights_manifests(const struct doctor_setup *setup, struct err 
  */
 json_t *rights_needed(const struct doctor_setup *setup, struct err *err);
 
-void rights_judge(const struct facts *c);
+void rights_check(const struct facts *c);
 
 #endif

@@ -56,7 +56,7 @@ static void report(const struct facts *c, enum state state, const char *kind, co
 			"a source of %s %s/%s fails, kscaled itself works: %s: %s", kind, ns, name, reason, message);
 }
 
-static void judge_object(struct object_counts *l, const char *kind, const char *word, const json_t *object)
+static void check_object(struct object_counts *l, const char *kind, const char *word, const json_t *object)
 {
 	enum state state = state_of(l, object);
 
@@ -69,23 +69,23 @@ static void judge_object(struct object_counts *l, const char *kind, const char *
 }
 
 /* false: reading them failed, and a finding says so. */
-static bool judge_all(struct object_counts *l, const char *fact, const char *kind, const char *word)
+static bool check_all(struct object_counts *l, const char *fact, const char *kind, const char *word)
 {
 	bool reported;
 	const json_t *list = facts_read(l->c, fact, &reported), *object;
 	size_t i;
 
-	json_array_foreach(json_object_get(list, "items"), i, object) judge_object(l, kind, word, object);
+	json_array_foreach(json_object_get(list, "items"), i, object) check_object(l, kind, word, object);
 	return !reported;
 }
 
 static bool look_at_all(struct object_counts *l)
 {
 	const struct doctor_setup *s = l->c->setup;
-	bool read = judge_all(l, "scaledobjects", "ScaledObject", "so");
+	bool read = check_all(l, "scaledobjects", "ScaledObject", "so");
 
 	if (!s->no_scaledjobs)
-		read &= judge_all(l, "scaledjobs", "ScaledJob", "sj");
+		read &= check_all(l, "scaledjobs", "ScaledJob", "sj");
 	if (l->reported > REPORTED_MAX)
 		diagnosis_more(l->c->out, l->c->hop, l->reported - REPORTED_MAX,
 			mem_printf("%s get", s->program ? s->program : "kscaled"));
@@ -126,7 +126,7 @@ static char *renew(const struct facts *c)
 }
 
 /* kscaled renews with a third of the life left (control/certs/certpack). */
-static void judge_certificate(const struct facts *c, const char *what, const char *pem)
+static void check_certificate(const struct facts *c, const char *what, const char *pem)
 {
 	char until[TIMESTAMP_TEXT_MAX];
 	struct x509_facts facts;
@@ -162,7 +162,7 @@ void status_certificates(const struct facts *c)
 	if (!*serving)
 		facts_error(c, renew(c), "no serving certificate in Secret %s/" CERTS_SECRET, c->setup->namespace_);
 	else
-		judge_certificate(c, "serving certificate", serving);
+		check_certificate(c, "serving certificate", serving);
 	if (*ca)
-		judge_certificate(c, "CA certificate", ca);
+		check_certificate(c, "CA certificate", ca);
 }

@@ -12,7 +12,7 @@
  * The fix is a restart, not a patch: a patch would need the webhooks' number, and the leader writes
  * caBundle itself.
  */
-static bool judge_one(const struct facts *c, const json_t *hook, const char *ca)
+static bool check_one(const struct facts *c, const json_t *hook, const char *ca)
 {
 	const json_t *service = facts_at(hook, "clientConfig.service");
 	const char *name = json_str_or_empty(hook, "name"), *encoded = facts_text_at(hook, "clientConfig.caBundle");
@@ -59,7 +59,7 @@ void webhook_configuration(const struct facts *c)
 		facts_error(c, mem_dup("kubectl delete validatingwebhookconfiguration " CERTS_WEBHOOKS),
 			"a ValidatingWebhookConfiguration exists, but kscaled runs with --webhook=false: the API "
 			"server's requests fail");
-	json_array_foreach(hooks, i, hook) good += judge_one(c, hook, ca);
+	json_array_foreach(hooks, i, hook) good += check_one(c, hook, ca);
 	if (c->setup->webhook && good == json_array_size(hooks))
 		facts_ok(c, "%zu webhooks point to Service %s/%s", good, c->setup->namespace_, c->setup->service_name);
 }

@@ -9,7 +9,7 @@
 #include "base/err.h"
 
 /* Prints one line and flushes it: the next step may take long. */
-void steps_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void steps_report(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* The value of --wait, 0s to 1h, in ms. ERR_INVALID names the option and the value. */
 int steps_read_wait(const char *text, int64_t *out, struct err *err);

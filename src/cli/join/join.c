@@ -84,7 +84,7 @@ static int check_owner(struct join *j, struct err *err)
 	if (is_ours)
 		return 0;
 	if (j->a.take_apiservice) {
-		steps_say("taking APIService " CERTS_APISERVICE " from Service %s", theirs);
+		steps_report("taking APIService " CERTS_APISERVICE " from Service %s", theirs);
 		return 0;
 	}
 	return err_set(err, ERR_DENIED,
@@ -161,7 +161,7 @@ static bool has_addr(const json_t *object)
 }
 
 /* How to prepare the existing object. ERR_DENIED: it is another's. */
-static int judge(struct join *j, const json_t *object, enum replacement *out, struct err *err)
+static int check_object(struct join *j, const json_t *object, enum replacement *out, struct err *err)
 {
 	static const char *const kinds[] = { "Service", "EndpointSlice", NULL };
 	MEM_AUTO char *path = manifestobjects_path(object), *title = manifestobjects_title(object);
@@ -195,7 +195,7 @@ static int check_addrs(struct join *j, struct err *err)
 
 		failed = objects ? 0 : -1;
 		for (size_t k = 0; !failed && k < objects->count; k++)
-			failed = judge(j, objects->list[k].json, &needed, err);
+			failed = check_object(j, objects->list[k].json, &needed, err);
 		if (objects)
 			documents_free(objects);
 	}
@@ -271,10 +271,10 @@ static int apply(struct join *j, const json_t *wanted, struct err *err)
 	MEM_AUTO char *title = manifestobjects_title(wanted);
 	json_t *object = json_deep_copy(wanted);
 	enum replacement needed;
-	int failed = judge(j, object, &needed, err) < 0 || respect(j, object, err) < 0;
+	int failed = check_object(j, object, &needed, err) < 0 || respect(j, object, err) < 0;
 
 	if (!failed && j->a.dry_run)
-		steps_say("would %s %s", needed == REPLACEMENT_NONE ? "apply" : "replace", title);
+		steps_report("would %s %s", needed == REPLACEMENT_NONE ? "apply" : "replace", title);
 	else if (!failed && replace(j, object, needed, err) < 0)
 		failed = err_wrap(err, "applying %s", title);
 	json_decref(object);
@@ -298,7 +298,7 @@ static int drop_endpoints(struct join *j, struct err *err)
 		failed = cluster_call(j->cluster, KUBE_GET, paths[i], NULL, &there, err);
 		if (!failed && replacement_is_ours(there)) {
 			if (j->a.dry_run)
-				steps_say("would delete %s", paths[i]);
+				steps_report("would delete %s", paths[i]);
 			else
 				failed = cluster_call(j->cluster, KUBE_DELETE, paths[i], NULL, NULL, err);
 		}
@@ -328,7 +328,7 @@ static int apply_objects(struct join *j, const struct reach_addr *addr, bool onl
 	if (!failed && !only_addr)
 		failed = pruning_run(j->cluster, objects, j->a.dry_run, err);
 	if (!failed && !j->a.dry_run)
-		steps_say("applied %zu objects with the address %s (%s)", applied, addr->host, addr->why);
+		steps_report("applied %zu objects with the address %s (%s)", applied, addr->host, addr->why);
 	if (objects)
 		documents_free(objects);
 	return failed;
@@ -369,7 +369,7 @@ static int write_files(struct join *j, struct err *err)
 	int failed;
 
 	if (j->a.dry_run) {
-		steps_say("would write %s/token, %s/join.env and %s/kubeconfig", f->state_dir, f->config_dir,
+		steps_report("would write %s/token, %s/join.env and %s/kubeconfig", f->state_dir, f->config_dir,
 			f->config_dir);
 		return 0;
 	}
@@ -379,8 +379,9 @@ static int write_files(struct join *j, struct err *err)
 	kubeconfig = hostfiles_kubeconfig(f, cluster_config(j->cluster), own_namespace(j));
 	failed = hostfiles_write(f, kubeconfig, token, environment, err);
 	if (!failed)
-		steps_say("wrote %s/kubeconfig and the token of ServiceAccount %s/kscaled to %s/token; kscaled renews "
-			  "it",
+		steps_report("wrote %s/kubeconfig and the token of ServiceAccount %s/kscaled to %s/token; kscaled "
+			     "renews "
+			     "it",
 			f->config_dir, own_namespace(j), f->state_dir);
 	mem_free_secret(kubeconfig); /* a proxy's password may be in it */
 	mem_free_secret(token);
@@ -397,15 +398,16 @@ static void find_port(struct join *j)
 }
 
 /* The port in the address may differ, if something forwards it. */
-static void say_port(const struct join *j, const struct reach_addr *addr)
+static void report_port(const struct join *j, const struct reach_addr *addr)
 {
 	const char *colon = strrchr(addr->host, ':');
 	MEM_AUTO char *here = mem_printf("%u", j->port);
 
 	if (strcmp(colon + 1, here) == 0)
-		steps_say("kscaled %s on port %u here", j->a.dry_run ? "would listen" : "listens", j->port);
+		steps_report("kscaled %s on port %u here", j->a.dry_run ? "would listen" : "listens", j->port);
 	else
-		steps_say("kscaled %s on port %u here (change it with --port): port %s of %.*s must be forwarded to it",
+		steps_report("kscaled %s on port %u here (change it with --port): port %s of %.*s must be forwarded to "
+			     "it",
 			j->a.dry_run ? "would listen" : "listens", j->port, colon + 1, (int)(colon - addr->host),
 			addr->host);
 }
@@ -449,20 +451,20 @@ static int start_service(struct join *j, struct err *err)
 				 *const restart[] = { "restart", SYSTEMD_UNIT, NULL };
 
 	if (j->a.no_start || !systemd_is_running()) {
-		steps_say("start kscaled with: %s",
+		steps_report("start kscaled with: %s",
 			systemd_is_running() || j->a.dry_run ? "systemctl enable --now kscaled"
 							     : "kscaled run, see kscaled(8)");
 		return 0;
 	}
 	if (j->a.dry_run) {
-		steps_say("would enable and start " SYSTEMD_UNIT);
+		steps_report("would enable and start " SYSTEMD_UNIT);
 		return 0;
 	}
 	if (systemd_control(enable, err) < 0 || systemd_control(restart, err) < 0) {
 		print_last_words();
 		return err_wrap(err, SYSTEMD_UNIT " does not start");
 	}
-	steps_say("enabled and started " SYSTEMD_UNIT);
+	steps_report("enabled and started " SYSTEMD_UNIT);
 	return 0;
 }
 
@@ -513,10 +515,10 @@ static int wait_reached(struct join *j, struct err *err)
 		if (i > 0 && apply_objects(j, &j->addrs[i], true, err) < 0)
 			return -1;
 		if (wait_available(j, &why) == 0) {
-			steps_say("the API server reaches kscaled at %s", j->addrs[i].host);
+			steps_report("the API server reaches kscaled at %s", j->addrs[i].host);
 			return 0;
 		}
-		steps_say("not reached at %s: %s", j->addrs[i].host, why.msg);
+		steps_report("not reached at %s: %s", j->addrs[i].host, why.msg);
 	}
 	if (!j->a.no_start)
 		print_last_words();
@@ -532,14 +534,15 @@ static int wait_reached(struct join *j, struct err *err)
 static void show_dry(const struct join *j)
 {
 	for (size_t i = 0; i < j->addr_count; i++)
-		steps_say("would %s %s (%s)", i == 0 ? "use address" : "try next", j->addrs[i].host, j->addrs[i].why);
+		steps_report("would %s %s (%s)", i == 0 ? "use address" : "try next", j->addrs[i].host,
+			j->addrs[i].why);
 }
 
 static int change(struct join *j, bool worked, struct err *err)
 {
 	if (apply_objects(j, &j->addrs[0], false, err) < 0 || write_files(j, err) < 0)
 		return -1;
-	say_port(j, &j->addrs[0]);
+	report_port(j, &j->addrs[0]);
 	if (start_service(j, err) < 0)
 		return -1;
 	if (j->a.dry_run || j->a.wait_ms == 0)
@@ -567,7 +570,7 @@ static void put_back(struct join *j, const struct snapshot *before)
 	if (failed)
 		fprintf(stderr, NAME ": could not restore the previous state completely: %s\n", err.msg);
 	else
-		steps_say("restored the previous state: the API server reaches kscaled at %s again",
+		steps_report("restored the previous state: the API server reaches kscaled at %s again",
 			host ? host : "its other Service");
 }
 

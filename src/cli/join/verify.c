@@ -43,11 +43,11 @@ void verify_metric(struct cluster *c)
 			asked++;
 			fetched = cluster_call(c, KUBE_GET, path, NULL, NULL, &err) == 0;
 			if (fetched)
-				steps_say("fetched a metric of %s through the API server", title);
+				steps_report("fetched a metric of %s through the API server", title);
 		}
 	if (asked == 0)
-		steps_say("no ScaledObject has a metric yet; fetched the list of metrics through the API server");
+		steps_report("no ScaledObject has a metric yet; fetched the list of metrics through the API server");
 	else if (!fetched)
-		steps_say("no metric could be fetched; the last error: %s", err.msg);
+		steps_report("no metric could be fetched; the last error: %s", err.msg);
 	json_decref(list);
 }

@@ -81,11 +81,11 @@ static void delete (struct leave *l, const char *path, const char *title)
 	struct err err = { 0 };
 
 	if (l->a.dry_run) {
-		steps_say("would delete %s", title);
+		steps_report("would delete %s", title);
 		return;
 	}
 	if (cluster_call(l->cluster, KUBE_DELETE, path, NULL, NULL, &err) == 0)
-		steps_say("deleted %s", title);
+		steps_report("deleted %s", title);
 	else if (err.kind != ERR_MISSING)
 		fail(l, title, &err);
 }
@@ -96,9 +96,9 @@ static void change(struct leave *l, const char *path, json_t *patch, const char 
 	struct err err = { 0 };
 
 	if (l->a.dry_run)
-		steps_say("would change %s", what);
+		steps_report("would change %s", what);
 	else if (cluster_call(l->cluster, KUBE_MERGE_PATCH, path, patch, NULL, &err) == 0)
-		steps_say("changed %s", what);
+		steps_report("changed %s", what);
 	else if (err.kind != ERR_MISSING)
 		fail(l, what, &err);
 	json_decref(patch);
@@ -135,13 +135,13 @@ static void stop_service(struct leave *l)
 	if (!systemd_is_running())
 		return;
 	if (l->a.dry_run)
-		steps_say("would stop and disable " SYSTEMD_UNIT);
+		steps_report("would stop and disable " SYSTEMD_UNIT);
 	else if (systemd_control(stop, &err) < 0 && err.kind == ERR_MISSING)
-		steps_say("no " SYSTEMD_UNIT " to stop here");
+		steps_report("no " SYSTEMD_UNIT " to stop here");
 	else if (err.kind != ERR_NONE || systemd_control(disable, &err) < 0)
 		fail(l, SYSTEMD_UNIT, &err);
 	else
-		steps_say("stopped and disabled " SYSTEMD_UNIT);
+		steps_report("stopped and disabled " SYSTEMD_UNIT);
 }
 
 /*
@@ -165,7 +165,7 @@ static int look_at_lease(struct leave *l, struct leaderrecord *seen, struct err 
 	return leaderrecord_held(seen) && !leaderrecord_expired(seen, steps_now_ms());
 }
 
-static int say_held(const struct leave *l, const struct leaderrecord *seen, struct err *err)
+static int held_error(const struct leave *l, const struct leaderrecord *seen, struct err *err)
 {
 	if (seen->changed)
 		return err_set(err, ERR_CONFLICT,
@@ -188,9 +188,9 @@ static int wait_stopped(struct leave *l, struct err *err)
 	while ((held = look_at_lease(l, &seen, err)) > 0 && !l->a.dry_run && steps_now_ms() < until)
 		steps_nap();
 	if (held > 0 && l->a.dry_run)
-		steps_say("would wait until Lease %s/" LEASE " is free", l->a.namespace_);
+		steps_report("would wait until Lease %s/" LEASE " is free", l->a.namespace_);
 	else if (held > 0)
-		held = say_held(l, &seen, err);
+		held = held_error(l, &seen, err);
 	leaderrecord_done(&seen);
 	return held < 0 ? -1 : 0;
 }
@@ -221,7 +221,7 @@ static void give_back(struct leave *l, const char *path, const char *title, cons
 		json_decref(patch);
 		delete (l, path, title);
 		if (others)
-			steps_say("%s belonged to another installation (%s), which must restore it itself", title,
+			steps_report("%s belonged to another installation (%s), which must restore it itself", title,
 				others);
 		return;
 	}
@@ -236,7 +236,7 @@ static void free_endpoint(struct leave *l, const char *path, const char *title)
 	if (object && cleanup_leads_to(object, l->a.namespace_, l->a.service_name))
 		give_back(l, path, title, object);
 	else if (object)
-		steps_say("%s stays: it does not point to Service %s/%s", title, l->a.namespace_, l->a.service_name);
+		steps_report("%s stays: it does not point to Service %s/%s", title, l->a.namespace_, l->a.service_name);
 	json_decref(object);
 }
 
@@ -289,7 +289,7 @@ static void delete_hpa(void *arg, const char *path, const char *title, const jso
 	}
 	key = mem_printf("%s/%s", json_str_or_empty(json_object_get(object, "metadata"), "namespace"), owner);
 	strmap_set(&l->of_others, key, "");
-	steps_say("%s stays: it belongs to another installation", title);
+	steps_report("%s stays: it belongs to another installation", title);
 }
 
 static void count_hpa(void *arg, const char *path, const char *title, const json_t *object)
@@ -351,7 +351,7 @@ static void restore(void *arg, const char *path, const char *title, const json_t
 	if (!scale)
 		return;
 	if (l->a.dry_run) {
-		steps_say("would give the target of %s its original %lld replicas", title, (long long)wanted);
+		steps_report("would give the target of %s its original %lld replicas", title, (long long)wanted);
 		return;
 	}
 	if (cluster_call(l->cluster, KUBE_GET, scale, NULL, &now, &err) < 0 || replicas_of(now) == wanted) {
@@ -386,7 +386,7 @@ static void report(void *arg, const char *path, const char *title, const json_t 
 		if (err.kind != ERR_MISSING) /* no target, nothing to restore */
 			fail(l, title, &err);
 	} else if (replicas_of(now) == wanted) {
-		steps_say("the target of %s has its original %lld replicas", title, (long long)wanted);
+		steps_report("the target of %s has its original %lld replicas", title, (long long)wanted);
 	} else {
 		err_set(&err, ERR_CONFLICT,
 			"its target has %lld replicas, not the original %lld: does something else scale it?",
@@ -446,7 +446,7 @@ static void delete_if_ours(struct leave *l, const char *path, const char *title)
 	MEM_AUTO char *others = object ? ownership_of_others(object) : NULL;
 
 	if (others) {
-		steps_say("%s stays: %s", title, others);
+		steps_report("%s stays: %s", title, others);
 	} else if (object) {
 		delete (l, path, title);
 		wait_gone(l, path, title);
@@ -510,7 +510,7 @@ static void leave_namespace(struct leave *l)
 	if (l->a.purge)
 		delete_if_ours(l, path, title);
 	else
-		steps_say("%s, the CustomResourceDefinitions and their objects stay; --purge deletes them", title);
+		steps_report("%s, the CustomResourceDefinitions and their objects stay; --purge deletes them", title);
 }
 
 /* ---- All of it ---- */
@@ -520,13 +520,13 @@ static void remove_files(struct leave *l)
 	struct err err = { 0 };
 
 	if (l->a.dry_run)
-		steps_say("would remove %s/kubeconfig, %s/join.env, %s/token", l->a.files.config_dir,
+		steps_report("would remove %s/kubeconfig, %s/join.env, %s/token", l->a.files.config_dir,
 			l->a.files.config_dir, l->a.files.state_dir);
 	else if (hostfiles_remove(&l->a.files, &err) < 0)
 		fail(l, "the files of this host", &err);
 	else
-		steps_say("removed %s/kubeconfig, %s/join.env, %s/token", l->a.files.config_dir, l->a.files.config_dir,
-			l->a.files.state_dir);
+		steps_report("removed %s/kubeconfig, %s/join.env, %s/token", l->a.files.config_dir,
+			l->a.files.config_dir, l->a.files.state_dir);
 }
 
 static int run(struct leave *l, struct err *err)

@@ -202,7 +202,7 @@ static void visit(const struct doctor_setup *s, const char *changed, bool reache
 	json_object_update(facts, change);
 	release_read_kubeconfig(&known, facts);
 	release_read(&known, facts);
-	doctor_judge(&known, facts, reached, NOW_MS, out);
+	doctor_check(&known, facts, reached, NOW_MS, out);
 	json_decref(facts);
 	json_decref(change);
 }
