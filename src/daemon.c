@@ -35,12 +35,12 @@
 
 /* How long a stopping process waits for its last writes. */
 #define RELEASE_MS 3000
-/* How often free memory goes back to the system; takes a third of a millisecond. */
+/* How often free memory is returned to the system, which takes a third of a millisecond. */
 #define SETTLE_MS 10000
-/* Cap on those that wait for readings, over all sources. */
+/* Cap on waiters for readings, over all sources. */
 #define WAITERS_MAX 40000
 
-/* What lives as long as the process, in the order in which it is started. */
+/* Everything that lives as long as the process, in the order of its start. */
 struct daemon {
 	struct options *options;
 	int argc; /* as options_load takes them */
@@ -51,7 +51,7 @@ struct daemon {
 	struct descriptors_plan descriptors;
 	char *namespace_;
 	char *identity;
-	char *watched_names;  /* what the next one points into */
+	char *watched_names;  /* owns the texts of the next one */
 	const char **watched; /* namespaces; none: all */
 	size_t watched_count;
 	struct kube *kube;
@@ -79,7 +79,7 @@ static char *own_namespace(const struct daemon *d)
 {
 	const char *name = d->options->namespace_;
 
-	/* A kubeconfig's namespace is the user's, not ours. */
+	/* A kubeconfig's namespace is the user's default, not kscaled's. */
 	if (!name && !d->kube_config.kubeconfig_path)
 		name = d->kube_config.namespace_;
 	return mem_dup(name ? name : "kscaled");
@@ -106,7 +106,7 @@ static void make_identity(struct daemon *d)
 		log_warn("identity", "%s", warning);
 }
 
-/* ---- Connections between modules that do not know each other ---- */
+/* ---- Glue between modules that do not know each other ---- */
 
 static void on_leading(void *arg, bool leading)
 {
@@ -435,7 +435,7 @@ static void start_leader(struct daemon *d)
 
 	d->leader = leader_new(d->kube, &config, &d->cache->leadership, on_leading, d);
 	/* Until the APIService has been read. */
-	leader_set_blocked(d->leader, "the APIService has not been looked at yet");
+	leader_set_blocked(d->leader, "the APIService has not been read yet");
 }
 
 static int start_signals(struct daemon *d, struct err *err)
@@ -467,12 +467,15 @@ static int start(struct daemon *d, struct err *err)
 	sandbox_enter(d->options, &d->kube_config.files, accesskeeper_token_file(d->accesskeeper));
 	cache_listen(d->cache, &(struct store_events){ .on_synced = on_synced }, d);
 	cache_start(d->cache, d->watched, d->watched_count);
-	/* Boots and upgrades wait for this, not for a cluster that may be away for days. */
-	notify_send("READY=1\nSTATUS=Waiting for the API server: the cluster's objects are not known yet.");
+	/*
+	 * Boots and upgrades wait for this, so it does not wait for a cluster that may be down for
+	 * days.
+	 */
+	notify_send("READY=1\nSTATUS=Waiting for the API server: the cluster's objects have not been read yet.");
 	return 0;
 }
 
-/* ---- Stopping, in reverse order, also after a start that failed half-way ---- */
+/* ---- Stopping, in reverse order, also after a partial start ---- */
 
 static void stop(struct daemon *d)
 {

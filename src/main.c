@@ -32,21 +32,20 @@ static const struct commandline run_line = { .print_help = options_help, .values
 static const struct command {
 	const char *name, *help;
 	int (*run)(int argc, char **argv); /* argv[0] is the sub-command; returns the exit status */
-	const struct commandline *line;    /* NULL: it takes nothing */
+	const struct commandline *line;    /* NULL: takes no arguments */
 } commands[] = {
 	{ "run", "runs the daemon; so does kscaled with flags only", cmd_run, &run_line },
-	{ "explain", "tells why the replicas, or Jobs, of one object are what they are", cli_explain,
-		&cli_explain_line },
-	{ "get", "lists the objects that the running daemon knows", cli_get, &cli_get_line },
-	{ "doctor", "walks the chain to the cluster and says what is wrong and what mends it", cli_doctor,
+	{ "explain", "explains the replicas or Jobs of an object", cli_explain, &cli_explain_line },
+	{ "get", "lists the objects of the running daemon", cli_get, &cli_get_line },
+	{ "doctor", "checks every hop from the kubeconfig to a metric and suggests fixes", cli_doctor,
 		&cli_doctor_line },
-	{ "manifests", "prints what a cluster needs, for kubectl apply -f -", cli_manifests, &cli_manifests_line },
-	{ "join", "makes this host the one that scales a cluster, and starts the service", cli_join, &cli_join_line },
-	{ "leave", "takes kscaled out of a cluster, in the order in which nothing hangs", cli_leave, &cli_leave_line },
-	{ "init", "prints a ScaledObject for a type of trigger, to begin with", cli_init, &cli_init_line },
+	{ "manifests", "prints the objects that a cluster needs, for kubectl apply -f -", cli_manifests,
+		&cli_manifests_line },
+	{ "join", "sets up this host to run kscaled for a cluster", cli_join, &cli_join_line },
+	{ "leave", "removes kscaled from a cluster", cli_leave, &cli_leave_line },
+	{ "init", "prints an example ScaledObject for a type of trigger", cli_init, &cli_init_line },
 	{ "check", "checks manifests without a cluster", cli_check, &cli_check_line },
-	{ "completion", "prints the completion of command lines for bash, zsh or fish", cmd_completion,
-		&cli_completion_line },
+	{ "completion", "prints the completion script for bash, zsh or fish", cmd_completion, &cli_completion_line },
 	{ "version", "prints the versions of kscaled and its libraries", cmd_version, NULL },
 	{ "help", "this text", cmd_help, NULL },
 };
@@ -55,11 +54,11 @@ static int cmd_help(int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
-	puts("kscaled scales Kubernetes workloads on events, as keda.sh objects say.\n\nusage: kscaled [run] "
+	puts("kscaled scales Kubernetes workloads on events, by keda.sh objects.\n\nusage: kscaled [run] "
 	     "[OPTION]...\n       kscaled COMMAND [OPTION]...\n\ncommands:");
 	for (size_t i = 0; i < MEM_COUNT(commands); i++)
 		printf("  %-10s %s\n", commands[i].name, commands[i].help);
-	puts("\noptions of run; a flag goes before the environment, that before the config file:");
+	puts("\noptions of run; a flag overrides the environment, which overrides the config file:");
 	options_help(stdout);
 	return 0;
 }
@@ -77,11 +76,11 @@ static int cmd_version(int argc, char **argv)
 
 static int cmd_completion(int argc, char **argv)
 {
-	struct completion_command told[MEM_COUNT(commands)];
+	struct completion_command list[MEM_COUNT(commands)];
 
 	for (size_t i = 0; i < MEM_COUNT(commands); i++)
-		told[i] = (struct completion_command){ commands[i].name, commands[i].help, commands[i].line };
-	return cli_completion(argc, argv, told, MEM_COUNT(commands));
+		list[i] = (struct completion_command){ commands[i].name, commands[i].help, commands[i].line };
+	return cli_completion(argc, argv, list, MEM_COUNT(commands));
 }
 
 static int cmd_run(int argc, char **argv)
@@ -110,6 +109,6 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < MEM_COUNT(commands); i++)
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return commands[i].run(argc - 1, argv + 1);
-	fprintf(stderr, "kscaled: there is no command \"%s\"; `kscaled help` shows the commands\n", argv[1]);
+	fprintf(stderr, "kscaled: unknown command \"%s\"; `kscaled help` shows the commands\n", argv[1]);
 	return 2;
 }

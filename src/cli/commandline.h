@@ -3,8 +3,8 @@
 #define CLI_COMMANDLINE_H
 
 /*
- * What may stand on the line of a sub-command, for those who complete it (cli/completion). Each
- * command shows its own; so does the daemon (options/options.h). Constant.
+ * The command line of a sub-command, for completion (cli/completion). Each command exports its own;
+ * so does the daemon (options/options.h). Constant.
  */
 
 #include <getopt.h>
@@ -13,16 +13,16 @@
 
 struct commandline {
 	/*
-	 * What --help prints, as a text or by a function. Each option that people are to know has a
-	 * line of its own there, "  -x, --name ARGUMENT  meaning", or with the meaning in the next
-	 * line. FILE and PATH are arguments that name files, DIR one that names a folder.
+	 * The output of --help, as text or by a function. Each public option has a line, " -x,
+	 * --name ARGUMENT meaning", or with the meaning in the next line. FILE and PATH are
+	 * arguments that name files, DIR a directory.
 	 */
 	const char *help;
 	void (*print_help)(FILE *out);
 
-	const struct option *options;                     /* getopt_long's; NULL: it is not used */
-	const char *const *(*values)(const char *option); /* all that --option may be; NULL: it is open */
-	const char *const *words;                         /* what the first operand may be; NULL: open */
+	const struct option *options;                     /* getopt_long's; NULL: not used */
+	const char *const *(*values)(const char *option); /* the values of --option; NULL: any */
+	const char *const *words;                         /* the values of the first operand; NULL: any */
 	bool files;                                       /* operands are files */
 };
 

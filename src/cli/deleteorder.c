@@ -34,7 +34,7 @@ static const char *next_document(const char *text)
 	return end ? end + 1 : text + strlen(text);
 }
 
-/* Where its kind stands in the order. One that the order does not know would be deleted last. */
+/* The position of its kind in the order; unknown kinds come last. */
 static size_t place(const char *document, size_t len)
 {
 	size_t i = 0;

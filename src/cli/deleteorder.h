@@ -3,18 +3,17 @@
 #define CLI_DELETEORDER_H
 
 /*
- * The order in which what `kscaled manifests` prints is to be deleted. Called by cli/manifests.
- * Pure: knows kinds, and no cluster.
+ * The order in which to delete the objects of `kscaled manifests`. Called by cli/manifests. Pure.
  *
- * First what others wait for while kscaled goes: the API server asks the webhook at each write, and
- * an APIService without its server makes every deletion of a namespace wait, as all APIs are asked
- * for what is in it. Then the kinds, while kscaled runs and may take its finalizers away. Then
- * kscaled, what it was reached by, what it was allowed, and last the namespace.
+ * First what would block others without kscaled: the API server calls the webhook at each write,
+ * and an APIService without its server blocks deletions of namespaces. Then the CRDs, while kscaled
+ * still runs and removes its finalizers. Then kscaled, its Service, its rights, and last the
+ * namespace.
  */
 
 #include <stdio.h>
 
-/* text: YAML documents, each behind a line "---". Those of one kind keep their order. */
+/* text: YAML documents, each after a line "---". Those of one kind keep their order. */
 void deleteorder_print(const char *text, FILE *out);
 
 #endif

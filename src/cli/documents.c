@@ -16,7 +16,7 @@
 struct document_whole {
 	char *file;   /* owned */
 	json_t *json; /* owned */
-	json_t *twin; /* owned; the value that the keys of places are borrowed from, if not json; NULL */
+	json_t *twin; /* owned; the owner of the keys of places, if not json; NULL */
 	struct places places;
 	struct document_whole *next;
 };
@@ -102,12 +102,12 @@ static void add_objects(struct documents *d, const struct document_whole *w, con
 	}
 	end = first < w->places.count ? places_end(&w->places, first) : first;
 	at = first < end ? places_find(&w->places, first, end, "items") : first;
-	here = at + 1; /* the first item's place; each of the others is at the end of the one before */
+	here = at + 1; /* the first item's place; each other one follows the previous one's end */
 	json_array_foreach(items, i, item)
 	{
 		bool known = at != first && here < end && w->places.list[here].parent == at;
 
-		/* An item that is an alias has no places of its own. */
+		/* An alias has no places of its own. */
 		add_objects(d, w, item, known ? here : w->places.count, known ? w->places.list[here].line : line);
 		if (known)
 			here = places_end(&w->places, here);
@@ -122,7 +122,7 @@ static struct document_whole *whole_new(const char *file)
 	return w;
 }
 
-/* Takes the document, which has a place at least. */
+/* Takes the document, which has at least one place. */
 static void add_whole(struct documents *d, struct document_whole *w)
 {
 	LL_PREPEND(d->wholes, w);
@@ -150,8 +150,7 @@ static int read_yaml(struct documents *d, const char *file, const char *text, si
 }
 
 /*
- * ---- JSON: several values in one text. libyaml reads nearly all of them, too, and knows lines.
- * ----
+ * ---- JSON: several values in one text. libyaml also reads nearly all of them, with lines. ----
  */
 
 static size_t skip_space(const char *text, size_t len, size_t at)
@@ -161,7 +160,7 @@ static size_t skip_space(const char *text, size_t len, size_t at)
 	return at;
 }
 
-/* JSON that is no YAML (surrogate pairs, keys of more than 1,024 characters) gets no lines. */
+/* JSON that is not YAML (surrogate pairs, keys of more than 1,024 characters) has no lines. */
 static void find_places(struct document_whole *w, const char *text, size_t len, size_t lines_before)
 {
 	struct yamljson *y = yamljson_new(text, len, YAMLJSON_VALUES_MAX);
@@ -173,7 +172,7 @@ static void find_places(struct document_whole *w, const char *text, size_t len, 
 	yamljson_free(y);
 }
 
-/* Whether all of it is JSON; if not, nothing has been added. */
+/* Whether the whole text is JSON; if not, adds nothing. */
 static bool read_json(struct documents *d, const char *file, const char *text, size_t len)
 {
 	size_t at = skip_space(text, len, 0), counted = 0, lines = 0;

@@ -7,9 +7,9 @@
  * split into their items. Each object is JSON, with the lines of its fields. Called by `kscaled
  * check`.
  *
- * Plain scalars mean what they mean to kubectl (base/yamljson). An alias shares its value, which
- * counts against the cap each time, so that a small text cannot stand for a huge object. Reads no
- * files and knows no kinds.
+ * Plain scalars are typed as by kubectl (base/yamljson). An alias shares its value, which counts
+ * against the cap each time, so that a small text cannot expand to a huge object. Reads no files
+ * and knows no kinds.
  */
 
 #include <jansson.h>
@@ -24,7 +24,7 @@ struct places;
 /* One object, borrowed from the documents. */
 struct document {
 	const char *file;
-	const json_t *json;          /* any value: the caller checks whether it is an object */
+	const json_t *json;          /* any value; the caller checks that it is an object */
 	size_t line;                 /* the first of the object */
 	const struct places *places; /* of the whole document, for documents_line */
 	size_t first, end;           /* those of this object */
@@ -33,11 +33,11 @@ struct document {
 struct documents {
 	struct document *list; /* in the order of the input */
 	size_t count, alloc;
-	struct document_whole *wholes; /* what the list borrows from */
+	struct document_whole *wholes; /* owners of what the list borrows */
 };
 
 struct documents *documents_new(void);
-/* after json_wipe_on_free it also wipes all values, as they may be Secrets */
+/* after json_wipe_on_free it also wipes all values, which may be Secrets */
 void documents_free(struct documents *d);
 
 /*

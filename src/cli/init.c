@@ -16,16 +16,16 @@
 
 enum { DONE = 0, UNWRITTEN = 1, USAGE = 2 };
 
-/* ---- What is written ---- */
+/* ---- The manifest ---- */
 
 #define THREE(name, port)                                                                                              \
 	name "-0." name ".default.svc:" port "," name "-1." name ".default.svc:" port "," name "-2." name              \
 	     ".default.svc:" port
 
 /*
- * The parameters that stand in the manifest and are no comments: all that a type must have, and the
- * target, which is what people change first. The first row that fits a type and a name counts; type
- * NULL: any. authenticationRef: of types that have their credentials from nowhere else.
+ * Parameters written with a value, not as a comment: the required ones and the target, which people
+ * change first. The first row that matches type (NULL: any) and name counts. authenticationRef: for
+ * types that take credentials from nowhere else.
  */
 static const struct {
 	const char *type, *name, *value;
@@ -151,7 +151,7 @@ static const struct {
 	{ NULL, "value", "80" },
 };
 
-/* The value that is written for a parameter; NULL: it becomes a comment. */
+/* The value of a parameter; NULL: write a comment. */
 static const char *value_of(const char *type, const char *name)
 {
 	for (size_t i = 0; i < MEM_COUNT(written); i++)
@@ -160,7 +160,7 @@ static const char *value_of(const char *type, const char *name)
 	return NULL;
 }
 
-/* What is accepted and not meant for people who begin. */
+/* Hides parameters that are accepted only for compatibility. */
 static bool is_shown(const struct param_row *row)
 {
 	return row->kind != PARAM_IGNORED && row->kind != PARAM_REFUSED && row->kind != PARAM_DROPPED &&
@@ -173,7 +173,7 @@ static void put_choices(const struct param_row *row, struct buf *out)
 		buf_printf(out, "%s%s", i > 0 ? ", " : "", row->words[i]);
 }
 
-/* The help, and the words of a choice. */
+/* The help and the possible values. */
 static void put_help(const struct param_row *row, struct buf *out)
 {
 	buf_puts(out, row->help ? row->help : "");
@@ -185,8 +185,8 @@ static void put_help(const struct param_row *row, struct buf *out)
 }
 
 /*
- * With a value, or as a comment: `# name: "default"  # help`. An empty value counts as absent: it
- * does no harm without the #.
+ * With a value, or as a comment: `# name: "default"  # help`. An uncommented empty value counts as
+ * absent.
  */
 static void put_parameter(const char *type, const struct param_row *row, const char *name, const char *more,
 	struct buf *out)
@@ -214,14 +214,14 @@ static void put_row(const char *type, const struct param_row *row, struct buf *o
 
 	params_next_name(&names, name);
 	snprintf(variable, sizeof(variable), "%.*sFromEnv", PARAM_NAME_SIZE, name);
-	/* What may stand in the metadata, too, and better does not: a password. */
+	/* A password may be in the metadata, but is better in a variable. */
 	if (strchr(row->where, 'm') && !value_of(type, variable))
 		put_parameter(type, row, name, "", out);
 	else if (strchr(row->where, 'e'))
-		put_parameter(type, row, variable, "a variable of the container: ", out);
+		put_parameter(type, row, variable, "an environment variable of the container: ", out);
 }
 
-/* Those that come from a TriggerAuthentication. */
+/* Parameters from a TriggerAuthentication. */
 static void put_secrets(const struct scaler_type *type, struct buf *out)
 {
 	const char *reference = value_of(type->name, "authenticationRef");
@@ -261,29 +261,28 @@ bool init_print(const char *name, struct buf *out)
 	if (!type)
 		return false;
 	buf_printf(out,
-		"# A ScaledObject with a trigger of type %s. What is behind # may be said, too: kscaled-triggers(5), "
+		"# A ScaledObject with a trigger of type %s. Commented lines are optional: see kscaled-triggers(5), "
 		"kscaled-scaledobject(7).\n"
 		"apiVersion: keda.sh/v1alpha1\n"
 		"kind: ScaledObject\n"
 		"metadata:\n"
 		"  name: worker\n"
-		"  # namespace: that of the target\n"
+		"  # namespace: the target's\n"
 		"spec:\n"
 		"  scaleTargetRef:\n"
-		"    # kind: Deployment, unless it is said; apiVersion: apps/v1\n"
+		"    # kind defaults to Deployment, apiVersion to apps/v1\n"
 		"    name: worker\n"
-		"  # pollingInterval: how often is looked, in seconds (default: 30)\n"
-		"  # cooldownPeriod: how long after the last work is scaled to zero, in seconds (default: 300)\n"
+		"  # pollingInterval: seconds between polls (default: 30)\n"
+		"  # cooldownPeriod: seconds from the last activity until scaling to zero (default: 300)\n"
 		"%s"
 		"  minReplicaCount: %d\n"
 		"  maxReplicaCount: 10\n"
 		"  triggers:\n"
 		"  - type: %s\n",
-		name, resource ? "  # Not 0: without a Pod there is nothing to measure.\n" : "", resource ? 1 : 0,
-		name);
+		name, resource ? "  # Not 0: usage is measured on running Pods.\n" : "", resource ? 1 : 0, name);
 	if (resource)
 		buf_puts(out,
-			"    # Utilization: a percentage of the request; AverageValue: a quantity for each Pod\n"
+			"    # Utilization: a percentage of the request; AverageValue: a quantity per Pod\n"
 			"    metricType: Utilization\n");
 	else
 		buf_puts(out, "    # metricType: AverageValue (the default) or Value\n");
@@ -302,7 +301,7 @@ static const char help_text[] = "usage: kscaled init [-o FILE] TYPE\n"
 				"Print a ScaledObject with a trigger of this type, and a comment for each parameter.\n"
 				"    kscaled init redis -o worker.yaml && kscaled check worker.yaml\n"
 				"\n"
-				"  -o, --output FILE            write it there; a file that is there is left as it is\n"
+				"  -o, --output FILE            write to FILE; an existing file is not overwritten\n"
 				"      --help                   print this text\n"
 				"\n"
 				"types: ";
@@ -318,14 +317,14 @@ const struct commandline cli_init_line = { .help = help_text, .options = options
 static int complain_of_type(const char *type)
 {
 	MEM_AUTO char *why = missingtypes_explain(type);
-	bool told = missingtypes_instead(type) != NULL; /* what to use, of all that there are */
+	bool specific = missingtypes_instead(type) != NULL; /* names what to use instead */
 
-	fprintf(stderr, "kscaled init: there is no type \"%.80s\": %s%s%s\n", type, why, told ? "" : ": ",
-		told ? "" : scaler_type_names());
+	fprintf(stderr, "kscaled init: unknown type \"%.80s\": %s%s%s\n", type, why, specific ? "" : ": ",
+		specific ? "" : scaler_type_names());
 	return USAGE;
 }
 
-/* What somebody has written there is not lost. */
+/* Never overwrites a file. */
 static int write_file(const char *path, const struct buf *text)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -355,12 +354,12 @@ static int print(const char *type, const char *path)
 
 int cli_init(int argc, char **argv)
 {
-	static char name[] = "kscaled init"; /* what getopt's own messages begin with */
+	static char name[] = "kscaled init"; /* getopt's messages begin with it */
 	const char *path = NULL;
 	int c;
 
 	argv[0] = name;
-	optind = 0; /* glibc: begin anew, main may have used getopt before */
+	optind = 0; /* glibc: reset, main may have used getopt */
 	while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
 		switch (c) {
 		case 'o': path = optarg; break;

@@ -4,8 +4,8 @@
 
 /*
  * `kscaled init TYPE`: prints a ScaledObject for a type of trigger, with a comment for each
- * parameter that its tables declare (scalers/params.h), so that it is a manifest to begin with and
- * a short reference. Asks no cluster; what it prints passes `kscaled check`.
+ * parameter that its tables declare (scalers/params.h), as a starting point and a short reference.
+ * Needs no cluster; the output passes `kscaled check`.
  */
 
 #include <stdbool.h>
@@ -15,12 +15,12 @@
 
 extern const struct commandline cli_init_line;
 
-/* false: there is no such type, and nothing is printed. */
+/* false: unknown type, nothing is printed. */
 bool init_print(const char *type, struct buf *out);
 
 /*
  * The sub-command: argv[0] is its name. Returns the exit status: 0; 1: the file cannot be written;
- * 2: wrong usage, or no such type.
+ * 2: wrong usage or an unknown type.
  */
 int cli_init(int argc, char **argv);
 

@@ -27,7 +27,9 @@ struct documents *manifestobjects_make(const struct manifests_params *params, st
 	return objects;
 }
 
-/* "networkpolicies" of "NetworkPolicy", "ingresses" of "Ingress"; "endpoints" is one already. */
+/*
+ * "networkpolicies" of "NetworkPolicy", "ingresses" of "Ingress"; "endpoints" is a plural already.
+ */
 static char *plural_of(const char *kind)
 {
 	size_t len = strlen(kind);

@@ -3,8 +3,8 @@
 #define CLI_MANIFESTOBJECTS_H
 
 /*
- * What `kscaled manifests` prints, as objects and their places at the API server, for sub-commands
- * that put them there and take them away again. Asks nobody.
+ * The output of `kscaled manifests` as objects with their paths at the API server, for sub-commands
+ * that apply and delete them. Makes no requests.
  */
 
 #include <jansson.h>
@@ -13,20 +13,16 @@
 #include "cli/documents.h"
 #include "cli/manifests.h"
 
-/*
- * In the order in which they are to be applied. NULL: a parameter is wrong, as manifests_print
- * says.
- */
+/* In the order of application. NULL: an invalid parameter, as for manifests_print. */
 struct documents *manifestobjects_make(const struct manifests_params *params, struct err *err);
 
 /*
- * "/apis/apps/v1/namespaces/x/deployments/y", of an object that has a kind, an apiVersion and a
- * name; the plural is made from the kind, which is right for the kinds of Kubernetes. The caller
- * owns it.
+ * "/apis/apps/v1/namespaces/x/deployments/y", for an object with a kind, an apiVersion and a name.
+ * The plural is derived from the kind, which is right for Kubernetes' own. The caller owns it.
  */
 char *manifestobjects_path(const json_t *object);
 
-/* "Deployment x/y", for people. The caller owns it. */
+/* "Deployment x/y", for messages. The caller owns it. */
 char *manifestobjects_title(const json_t *object);
 
 #endif

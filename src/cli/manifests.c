@@ -17,11 +17,11 @@
 #include "config.h"
 #include "decide/validate/validate.h"
 
-/* One more than the longest, so that a longer one is still too long after it is cut. */
+/* One more than the longest valid name, so that a cut one is still too long. */
 #define LABEL_SIZE 64
 #define KIND_SIZE  (63 + 1 + 253 + 1)
 
-/* One leads, all answer: more than a few are a mistake. */
+/* One leads, all answer: more than a few make no sense. */
 #define REPLICAS_MAX 16
 
 /* A word between @ signs in the templates, and its replacement. */
@@ -30,7 +30,7 @@ struct word {
 	const char *value;
 };
 
-/* The checked parameters, with defaults; what is printed follows from them. */
+/* The checked parameters, with defaults, and what follows from them. */
 struct plan {
 	struct manifests_params params; /* scale_kinds is NULL for "*" */
 	const char *namespace_selector; /* of the webhooks */
@@ -56,8 +56,8 @@ static int check_service_name(const char *text, struct err *err)
 	if (check_label("service-name", text, err) < 0)
 		return -1;
 	if (text[0] >= '0' && text[0] <= '9')
-		return err_set(err, ERR_INVALID, "--service-name: \"%s\" begins with a digit, which no Service may",
-			text);
+		return err_set(err, ERR_INVALID,
+			"--service-name: \"%s\" begins with a digit, which is not allowed for a Service", text);
 	return 0;
 }
 
@@ -74,7 +74,7 @@ static int check_image(const char *text, struct err *err)
 
 /*
  * Copies the next item of a comma-separated list to out, which has room for len_max bytes and a
- * NUL; false at the end. A longer item is cut, which is too long for the checks.
+ * NUL; false at the end. A longer item is cut to a length that the checks refuse.
  */
 static bool next_item(const char **rest, char *out, size_t len_max)
 {
@@ -136,8 +136,9 @@ static int split_kind(char *text, const char **group, struct err *err)
 		if (dot)
 			*dot = '.';
 		return err_set(err, ERR_INVALID,
-			"--scale-kinds: \"%.80s\" is no kind of scale target: write its plural and API group, as "
-			"\"rollouts.argoproj.io\"; the group may be left out of deployments, statefulsets, replicasets "
+			"--scale-kinds: \"%.80s\" is not a kind of scale target: give its plural and API group, such "
+			"as \"rollouts.argoproj.io\"; the group may be omitted for deployments, statefulsets, "
+			"replicasets "
 			"and replicationcontrollers",
 			text);
 	}
@@ -153,7 +154,7 @@ static int check_scale_kinds(const char *list, struct err *err)
 	if (!list)
 		return 0;
 	if (*list == '\0')
-		return err_set(err, ERR_INVALID, "--scale-kinds: the list is empty: \"*\" is every kind");
+		return err_set(err, ERR_INVALID, "--scale-kinds: the list is empty: \"*\" means every kind");
 	if (check_list_end("scale-kinds", list, err) < 0)
 		return -1;
 	while (next_item(&list, kind, KIND_SIZE))
@@ -162,7 +163,7 @@ static int check_scale_kinds(const char *list, struct err *err)
 	return 0;
 }
 
-/* ---- What belongs to the Deployment ---- */
+/* ---- Options of the Deployment ---- */
 
 static int check_replicas(const char *text, int *replicas, struct err *err)
 {
@@ -171,7 +172,7 @@ static int check_replicas(const char *text, int *replicas, struct err *err)
 	*replicas = len > 0 && len < 4 && text[strspn(text, "0123456789")] == '\0' ? atoi(text) : 0;
 	if (*replicas >= 1 && *replicas <= REPLICAS_MAX)
 		return 0;
-	return err_set(err, ERR_INVALID, "--replicas: \"%.80s\" is no number from 1 to %d", text, REPLICAS_MAX);
+	return err_set(err, ERR_INVALID, "--replicas: \"%.80s\" is not a number from 1 to %d", text, REPLICAS_MAX);
 }
 
 static int check_priority_class(const char *text, struct err *err)
@@ -194,7 +195,7 @@ static int check_monitor(const char *text, struct err *err)
 		text);
 }
 
-/* Options that say how the Pods are: with --host there are none. */
+/* Options of the Pods, which --host excludes. */
 static int check_not_of_a_pod(const struct manifests_params *p, struct err *err)
 {
 	const struct {
@@ -210,9 +211,8 @@ static int check_not_of_a_pod(const struct manifests_params *p, struct err *err)
 	for (size_t i = 0; i < MEM_COUNT(of_pods); i++)
 		if (of_pods[i].given)
 			return err_set(err, ERR_INVALID,
-				"--%s says how the Pods of kscaled are, and with --host there are none: leave out one "
-				"of "
-				"the two",
+				"--%s is for kscaled in Pods and --host for kscaled outside the cluster: give only one "
+				"of them",
 				of_pods[i].option);
 	return 0;
 }
@@ -247,7 +247,9 @@ static int check(const struct manifests_params *params, struct plan *plan, struc
 	return 0;
 }
 
-/* The value of the word at text, after an @; NULL: none. *len: its length, with the closing @. */
+/*
+ * The value of the word at text, after an @; NULL: none. *len: its length, including the closing @.
+ */
 static const char *value_at(const struct word *words, const char *text, size_t *len)
 {
 	size_t name_len = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
@@ -376,7 +378,7 @@ static void print_crds(const struct plan *plan, const struct word *words)
 	print_document(plan->out, words, manifests_crd_clustertriggerauthentications);
 }
 
-/* The Deployment, and what belongs to it. */
+/* The Deployment and its companions. */
 static void print_deployment(const struct plan *plan, const struct word *words)
 {
 	const char *monitor = plan->params.monitor;
@@ -394,7 +396,7 @@ static void print_deployment(const struct plan *plan, const struct word *words)
 static void print_all(const struct plan *plan)
 {
 	/*
-	 * Namespaces of every cluster are not printed, so that `kubectl delete -f` does not delete
+	 * Namespaces that every cluster has are not printed, or `kubectl delete -f` would delete
 	 * them.
 	 */
 	static const char *const of_kubernetes[] = { "default", "kube-system", "kube-public", "kube-node-lease", NULL };
@@ -463,10 +465,7 @@ static char *namespace_selector(const char *watch_namespaces)
 	return buf_take(&out);
 }
 
-/*
- * A text of one word, for a word: words are not looked for in the values of words. The caller owns
- * it.
- */
+/* Expands a template for a word, because words in values are not replaced. The caller owns it. */
 static char *own_service_rules(const struct plan *plan)
 {
 	const struct word words[] = { { "SERVICE_NAME", plan->params.service_name }, { NULL, NULL } };
@@ -523,10 +522,10 @@ int manifests_print(const struct manifests_params *params, FILE *out, struct err
 
 static const char help_text[] =
 	"Usage: kscaled manifests [OPTION]...\n"
-	"Print the YAML documents that a cluster needs for kscaled:\n"
+	"Print the objects that a cluster needs for kscaled, as YAML:\n"
 	"    kscaled manifests | kubectl apply -f -\n"
 	"\n"
-	"  --host HOST:PORT       kscaled runs outside the cluster, and the API server reaches it there:\n"
+	"  --host HOST:PORT       where the API server reaches kscaled outside the cluster:\n"
 	"                         a DNS name, an IPv4 address, or an IPv6 address in brackets\n"
 	"  --namespace NS         namespace of kscaled (default: kscaled)\n"
 	"  --image REF            container image (default: kscaled:" PACKAGE_VERSION ")\n"
@@ -535,18 +534,18 @@ static const char help_text[] =
 	"                         limit the rights on workloads to these namespaces, which must exist (default: all)\n"
 	"  --scale-kinds KIND[,KIND]\n"
 	"                         kinds of workloads to scale, such as deployments,rollouts.argoproj.io (default: *)\n"
-	"  --no-scaledjobs        no rights on Jobs: ScaledJobs are not followed\n"
+	"  --no-scaledjobs        no rights on Jobs: ScaledJobs are ignored\n"
 	"  --restrict-secret-access\n"
-	"                         Secrets are read in the namespace of kscaled only (default: in those it watches)\n"
+	"                         read Secrets only in the namespace of kscaled (default: in those it watches)\n"
 	"  --service-account-tokens\n"
-	"                         let it make tokens of service accounts, for boundServiceAccountToken and Vault\n"
-	"  --no-webhook           objects are not judged before they are stored\n"
-	"  --no-crds              the kinds are there already: print no CustomResourceDefinitions\n"
-	"  --replicas N           Pods of kscaled, of which one acts and all answer (default: 1)\n"
+	"                         let it request tokens of service accounts, for boundServiceAccountToken and Vault\n"
+	"  --no-webhook           do not check objects before they are stored\n"
+	"  --no-crds              print no CustomResourceDefinitions, because they are installed\n"
+	"  --replicas N           number of Pods; one leads, all answer (default: 1)\n"
 	"  --priority-class NAME  PriorityClass of the Pods, such as system-cluster-critical\n"
-	"  --network-policy       a NetworkPolicy: nothing but the two ports is open\n"
+	"  --network-policy       a NetworkPolicy that opens only the two ports\n"
 	"  --monitor pod|service  a PodMonitor or a ServiceMonitor for the Prometheus operator\n"
-	"  --delete-order         print the documents in the order in which they are to be deleted\n"
+	"  --delete-order         print the documents in the order of deletion\n"
 	"  --help                 print this text\n";
 
 static const struct option options[] = {
@@ -576,13 +575,13 @@ enum { USAGE_ERROR = 2 };
 
 int cli_manifests(int argc, char **argv)
 {
-	static char name[] = "kscaled manifests"; /* what getopt's own messages begin with */
+	static char name[] = "kscaled manifests"; /* getopt's messages begin with it */
 	struct manifests_params params = { 0 };
 	struct err err;
 	int c;
 
 	argv[0] = name;
-	optind = 0; /* glibc: begin anew, main may have used getopt before */
+	optind = 0; /* glibc: reset, main may have used getopt */
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		switch (c) {
 		case 'H': params.host = optarg; break;
@@ -606,7 +605,7 @@ int cli_manifests(int argc, char **argv)
 		}
 	}
 	if (optind < argc) {
-		fprintf(stderr, "%s: \"%s\" is no option\n", name, argv[optind]);
+		fprintf(stderr, "%s: unexpected argument \"%s\"\n", name, argv[optind]);
 		return USAGE_ERROR;
 	}
 	if (manifests_print(&params, stdout, &err) < 0) {

@@ -18,7 +18,7 @@
 
 struct manifests_params {             /* strings are borrowed; NULL: the default */
 	const char *namespace_;       /* own namespace, a DNS-1123 label; "kscaled" */
-	const char *host;             /* "HOST:PORT" of a kscaled outside the cluster; NULL: it runs in a Pod */
+	const char *host;             /* "HOST:PORT" of kscaled outside the cluster; NULL: in a Pod */
 	const char *image;            /* container image; "kscaled:<version>" */
 	const char *service_name;     /* Service behind the APIService, a DNS-1035 label; "kscaled" */
 	const char *watch_namespaces; /* comma-separated namespaces of the workloads; "", NULL: all */
@@ -28,22 +28,22 @@ struct manifests_params {             /* strings are borrowed; NULL: the default
 	 */
 	const char *scale_kinds;
 	bool no_scaledjobs;          /* no rights on Jobs */
-	bool restrict_secrets;       /* Secrets of the own namespace only */
-	bool service_account_tokens; /* the right to make tokens of service accounts */
-	bool no_webhook;             /* no ValidatingWebhookConfiguration, and no rights for it */
-	bool no_crds;                /* no CustomResourceDefinitions: others install them */
+	bool restrict_secrets;       /* only Secrets of kscaled's namespace */
+	bool service_account_tokens; /* the right to request tokens of service accounts */
+	bool no_webhook;             /* no ValidatingWebhookConfiguration and no rights for it */
+	bool no_crds;                /* no CustomResourceDefinitions */
 
-	/* Of kscaled in a Pod: each is refused beside host. */
-	const char *replicas;       /* 1 to 16; "1". More are spread, and drained one by one */
-	const char *priority_class; /* a DNS-1123 subdomain; NULL: what the cluster has as its default */
-	const char *monitor;        /* "pod" or "service": how the Prometheus operator finds it; NULL: not */
-	bool network_policy;        /* nothing but the two ports is open */
+	/* For kscaled in a Pod; an error with host. */
+	const char *replicas;       /* 1 to 16; "1". More are spread over nodes and drained one by one */
+	const char *priority_class; /* a DNS-1123 subdomain; NULL: the cluster's default */
+	const char *monitor;        /* "pod" or "service": a PodMonitor or ServiceMonitor; NULL: none */
+	bool network_policy;        /* open only the two ports */
 
-	bool delete_order; /* the documents in the order in which they are to be deleted */
+	bool delete_order; /* print in the order of deletion */
 };
 
 /*
- * Prints to out, which is flushed, not closed. ERR_INVALID: a parameter is wrong; the message names
+ * Prints to out, which is flushed, not closed. ERR_INVALID: an invalid parameter; the message names
  * the option, and nothing is printed. ERR_TEMPORARY: out cannot be written.
  */
 int manifests_print(const struct manifests_params *params, FILE *out, struct err *err);

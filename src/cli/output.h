@@ -3,8 +3,8 @@
 #define CLI_OUTPUT_H
 
 /*
- * A command's result on standard output. Both return whether all of it was written; if not, the
- * error is printed. command: "kscaled get", for that message.
+ * Writes a command's result to standard output. Returns false, after printing the error, if that
+ * fails. command: "kscaled get", for that message.
  */
 
 #include <jansson.h>

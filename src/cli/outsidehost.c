@@ -11,7 +11,7 @@
 #include "base/dnsname.h"
 #include "base/hostport.h"
 
-/* Unlike Kubernetes' rule for names of objects, DNS limits the length of each label. */
+/* DNS limits the length of each label, unlike Kubernetes' rule for names. */
 static bool is_dns_name(const char *text)
 {
 	for (;;) {
@@ -25,7 +25,9 @@ static bool is_dns_name(const char *text)
 	}
 }
 
-/* Why an endpoint may not have this address (Kubernetes' ValidateEndpointIP); NULL: it may. */
+/*
+ * Why this address is not allowed for an endpoint (Kubernetes' ValidateEndpointIP); NULL: allowed.
+ */
 static const char *why_no_endpoint(bool unspecified, bool loopback, bool link_local, bool multicast)
 {
 	return unspecified   ? "is unspecified"
@@ -38,8 +40,8 @@ static const char *why_no_endpoint(bool unspecified, bool loopback, bool link_lo
 static int refuse_address(const char *whole, const char *why, struct err *err)
 {
 	return err_set(err, ERR_INVALID,
-		"\"%s\": the address %s, which no endpoint may have: give another address of this host, or a DNS name "
-		"such as localhost",
+		"\"%s\": the address %s, which is not allowed for an endpoint: give another address of this host, or a "
+		"DNS name such as localhost",
 		whole, why);
 }
 

@@ -3,7 +3,7 @@
 #define CLI_OUTSIDEHOST_H
 
 /*
- * The address by which the API server reaches a kscaled outside the cluster: "name:port",
+ * The address at which the API server reaches kscaled outside the cluster: "name:port",
  * "10.0.0.7:8443" or "[fd00::7]:8443", checked by the rules of the Kubernetes objects that contain
  * it. A value: owns nothing, resolves nothing.
  */
@@ -20,7 +20,7 @@ struct outsidehost {
 
 /*
  * ERR_INVALID: no port or one out of range, an empty host, an IPv6 address without brackets, a name
- * that is no lower-case DNS name, or an address that an EndpointSlice may not have (loopback,
+ * that is not a lower-case DNS name, or an address that an EndpointSlice may not have (loopback,
  * link-local, multicast, unspecified).
  */
 int outsidehost_parse(const char *text, struct outsidehost *out, struct err *err);

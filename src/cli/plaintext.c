@@ -59,7 +59,7 @@ static void put_blanks(struct buf *out, size_t count)
 		buf_putc(out, ' ');
 }
 
-/* How many bytes fit into `columns`; breaks only a word that is longer. */
+/* How many bytes fit into `columns`; breaks only longer words. */
 static size_t line_bytes(const char *text, size_t columns)
 {
 	size_t len = strlen(text), at = 0, last_blank = 0, step;

@@ -4,8 +4,7 @@
 
 /*
  * Prints texts from a cluster to a terminal. Control characters (C0, DEL, C1) become blanks, so
- * that those who write a condition cannot move the cursor. One character counts as one column.
- * Pure.
+ * that text from others cannot control the terminal. One character counts as one column. Pure.
  */
 
 #include <stddef.h>
@@ -18,7 +17,7 @@ size_t plaintext_columns(const char *text);
 /* Appends text, cut to `columns` (0: not cut) with "…" as the last. Returns the columns written. */
 size_t plaintext_put(struct buf *out, const char *text, size_t columns);
 
-/* Appends a text as one word of a shell's command line, in quotes where it needs them. */
+/* Appends a text as one word for a shell, quoted if necessary. */
 void plaintext_put_word(struct buf *out, const char *text);
 
 /*

@@ -30,7 +30,7 @@ enum type {
 	PORT,
 	COUNT,
 	DURATION,
-	MILLISECONDS /* a DURATION, or a bare number of them */,
+	MILLISECONDS /* a DURATION, or a bare number of milliseconds */,
 	LEVEL,
 	FORMAT,
 	HOST_PORT,
@@ -49,149 +49,142 @@ static const struct option {
 	enum type type;
 	size_t offset;
 	const char *argument, *help;
-	const char *env_also;      /* a variable that Kubernetes users know; used when ours is not set; NULL */
+	const char *env_also;      /* an alternative variable, if ours is not set; NULL */
 	const char *initial;       /* the default as text; NULL: none */
 	int64_t least, most;       /* of DURATION and MILLISECONDS, in ms, and of COUNT */
-	const char *const *values; /* all that a TEXT may be, ended by NULL; NULL: it is open */
+	const char *const *values; /* the values of a TEXT, NULL-terminated; NULL: any */
 } table[] = {
 #define AT(member) .offset = offsetof(struct options, member)
-	{ "config", TEXT, AT(config), "FILE", "options from a file of \"name = value\" lines, see kscaled.conf(5)" },
-	{ "kubeconfig", TEXT, AT(kubeconfig), "PATH",
-		"the cluster and how to enter it; without it the service account of the Pod",
+	{ "config", TEXT, AT(config), "FILE", "file of options, \"name = value\" lines, see kscaled.conf(5)" },
+	{ "kubeconfig", TEXT, AT(kubeconfig), "PATH", "cluster and credentials; default: the Pod's service account",
 		.env_also = "KUBECONFIG" },
 	{ "renew-token", BOOL, AT(renew_token), "BOOL",
-		"renew the token in the kubeconfig's tokenFile when that lies below --state-dir, as kscaled join "
-		"puts it there",
+		"renew the token in the kubeconfig's tokenFile if that is below --state-dir, where kscaled join puts "
+		"it",
 		.initial = "true" },
 	{ "namespace", OPTIONAL_LABEL, AT(namespace_), "NS",
-		"own namespace: Lease and certificate Secret; else the service account's, else \"kscaled\"",
+		"kscaled's namespace, of its Lease and certificate Secret; default: the service account's, else "
+		"\"kscaled\"",
 		.env_also = "POD_NAMESPACE" },
-	{ "watch-namespace", LABELS, AT(watch_namespaces), "NS[,NS]",
-		"namespaces whose objects are looked after; empty: all", .env_also = "WATCH_NAMESPACE" },
+	{ "watch-namespace", LABELS, AT(watch_namespaces), "NS[,NS]", "namespaces to watch; empty: all",
+		.env_also = "WATCH_NAMESPACE" },
 	{ "bind-address", ADDRESS, AT(bind_address), "ADDRESS",
-		"where external metrics are served; without it all addresses, IPv4 and IPv6" },
+		"address of the external metrics; default: all addresses, IPv4 and IPv6" },
 	{ "secure-port", PORT, AT(secure_port), "PORT", "port of the external metrics (HTTPS); 0: any free one",
 		.initial = "8443" },
 	{ "status-address", HOST_PORT, AT(status_address), "HOST:PORT", "plain HTTP for /healthz, /readyz and /metrics",
 		.initial = "127.0.0.1:8080" },
 	{ "insight-socket", TEXT, AT(insight_socket), "PATH",
-		"Unix socket for kscaled get and kscaled explain on this host, open to its owner; without it there is "
-		"none" },
-	{ "insight-socket-group", TEXT, AT(insight_socket_group), "GROUP", "who else may open --insight-socket" },
+		"Unix socket for kscaled get and kscaled explain on this host, open to its owner; default: none" },
+	{ "insight-socket-group", TEXT, AT(insight_socket_group), "GROUP", "group that may open --insight-socket" },
 	{ "service-name", LABEL, AT(service_name), "NAME",
-		"Service behind the APIService; the certificate is made for its DNS names", .initial = "kscaled" },
+		"Service behind the APIService; the certificate has its DNS names", .initial = "kscaled" },
 	{ "tls-cert-file", TEXT, AT(tls_cert_file), "PATH",
-		"own certificate (PEM), read again when it changes; without it kscaled keeps a CA" },
+		"serving certificate (PEM), reloaded when it changes; default: kscaled runs its own CA" },
 	{ "tls-private-key-file", TEXT, AT(tls_private_key_file), "PATH", "private key of --tls-cert-file" },
 	{ "leader-elect", BOOL, AT(leader_elect), "BOOL", "act only while holding the Lease", .initial = "true" },
-	{ "lease-name", SUBDOMAIN, AT(lease_name), "NAME", "name of the Lease in the own namespace",
+	{ "lease-name", SUBDOMAIN, AT(lease_name), "NAME", "name of the Lease in kscaled's namespace",
 		.initial = "operator.keda.sh" },
 	{ "lease-duration", DURATION, AT(lease_duration_ms), "DURATION",
-		"others wait this long for a leader that is silent; whole seconds", .initial = "15s", .least = SECOND,
+		"how long a silent leader keeps the Lease; whole seconds", .initial = "15s", .least = SECOND,
 		.most = HOUR },
 	{ "renew-deadline", DURATION, AT(renew_deadline_ms), "DURATION",
 		"a leader that cannot renew for this long stops acting", .initial = "10s", .least = 1, .most = HOUR },
-	{ "retry-period", DURATION, AT(retry_period_ms), "DURATION", "time between two looks at the Lease",
+	{ "retry-period", DURATION, AT(retry_period_ms), "DURATION", "time between two checks of the Lease",
 		.initial = "2s", .least = 1, .most = HOUR },
 	{ "metrics-max-age", DURATION, AT(metrics_max_age_ms), "DURATION",
-		"a reading younger than this is answered from memory; 0: always ask", .initial = "1s", .most = HOUR },
-	{ "metrics-deadline", DURATION, AT(metrics_deadline_ms), "DURATION", "a source has this long to answer",
+		"age up to which a reading is answered from the cache; 0: always ask the source", .initial = "1s",
+		.most = HOUR },
+	{ "metrics-deadline", DURATION, AT(metrics_deadline_ms), "DURATION", "time limit for a source to answer",
 		.initial = "3s", .least = 10, .most = 60 * SECOND },
 	{ "metered-interval", DURATION, AT(metered_interval_ms), "DURATION",
-		"a source that bills each request and has no newer value sooner (aws-cloudwatch) is asked no more "
-		"often "
-		"than this; 0: as often as any",
+		"minimum time between queries to a source that bills each request (aws-cloudwatch); 0: no minimum",
 		.initial = "15s", .most = HOUR },
 	{ "wake-interval", DURATION, AT(wake_interval_ms), "DURATION",
-		"an object whose sources say \"look now\" is looked at no more often than this", .initial = "100ms",
-		.least = 10, .most = 60 * SECOND },
+		"minimum time between checks of an object that push events cause", .initial = "100ms", .least = 10,
+		.most = 60 * SECOND },
 	{ "http-timeout", MILLISECONDS, AT(http_timeout_ms), "DURATION",
-		"a source that is asked over HTTP has this long, where its trigger says no timeout; a whole number is "
-		"milliseconds",
+		"time limit for a source over HTTP, if its trigger has no timeout; a bare number is milliseconds",
 		.env_also = "KEDA_HTTP_DEFAULT_TIMEOUT", .initial = "3s", .least = 1, .most = HOUR },
 	{ "http-min-tls-version", TEXT, AT(http_min_tls_version), "VERSION",
-		"sources over HTTP, gRPC and Redis must speak this version of TLS or a later: TLS10, TLS11, TLS12 or "
-		"TLS13",
+		"minimum TLS version for sources over HTTP, gRPC and Redis: TLS10, TLS11, TLS12 or TLS13",
 		.env_also = "KEDA_HTTP_MIN_TLS_VERSION", .initial = "TLS12", .values = tls_versions },
 	{ "http-tls-cipher-list", TEXT, AT(http_tls_cipher_list), "NAME[:NAME]",
-		"cipher suites for the same, by their IANA names; without it the usual good ones",
+		"cipher suites for these, by their IANA names; default: the usual secure ones",
 		.env_also = "KEDA_HTTP_TLS_CIPHER_LIST" },
 	{ "ca-dir", TEXT, AT(ca_dir), "DIR[,DIR]",
-		"folders of certificates (PEM) that are trusted besides the system's, for the same; need not exist",
+		"directories of certificates (PEM) that these trust besides the system's; need not exist",
 		.initial = "/custom/ca" },
 	{ "require-tls", BOOL, AT(require_tls), "BOOL",
-		"refuse triggers that would ask Redis, PostgreSQL, MySQL, RabbitMQ or an external scaler without TLS",
+		"refuse triggers that connect to Redis, a database, a broker or an external scaler without TLS",
 		.initial = "false" },
 	{ "max-source-connections", COUNT, AT(max_source_connections), "COUNT",
-		"connections to servers of triggers at once, in shares by namespace; the limit of open files may say "
-		"less",
+		"maximum of concurrent connections to triggers' servers, shared by namespaces; the limit of open files "
+		"may lower it",
 		.initial = "2048", .least = 16, .most = 65536 },
 	{ "log-level", LEVEL, AT(log_level), "LEVEL", "debug, info, warn or error", .initial = "info" },
 	{ "log-format", FORMAT, AT(log_format), "FORMAT", "text or json", .initial = "text" },
 	{ "identity", TEXT, AT(identity), "TEXT",
-		"who holds the Lease; without it the Pod's or host's name and a nonce kept in --state-dir" },
-	{ "state-dir", TEXT, AT(state_dir), "DIR", "folder for what outlives a restart",
+		"identity in the Lease; default: the Pod's or host's name and a nonce kept in --state-dir" },
+	{ "state-dir", TEXT, AT(state_dir), "DIR", "directory for state that outlives a restart",
 		.initial = "/var/lib/kscaled" },
 	{ "keda-namespace", OPTIONAL_LABEL, AT(keda_namespace), "NS",
-		"kscaled does not act while KEDA's Lease in this namespace is held; empty: never mind",
-		.initial = "keda" },
+		"stay passive while KEDA's Lease in this namespace is held; empty: ignore KEDA", .initial = "keda" },
 	{ "take-over", BOOL, AT(take_over), "BOOL",
-		"act all the same, and take an APIService that points to another Service", .initial = "false" },
+		"act even if KEDA runs, and take over an APIService that points to another Service",
+		.initial = "false" },
 	{ "release-apiservice-on-stop", BOOL, AT(release_apiservice_on_stop), "BOOL",
-		"at a stop the leader deletes the APIServices, so that nothing in the cluster waits for it, and "
-		"creates "
-		"them again when it leads",
+		"delete the APIServices when the leader stops, so that nothing in the cluster waits for it; the next "
+		"leader creates them again",
 		.initial = "false" },
 	{ "webhook", BOOL, AT(webhook), "BOOL",
-		"look after our ValidatingWebhookConfiguration; false: there is none, and no review is answered",
-		.initial = "true" },
+		"serve the admission webhook and maintain its ValidatingWebhookConfiguration", .initial = "true" },
 	{ "restrict-secret-access", BOOL, AT(restrict_secret_access), "BOOL",
-		"Secrets are read in --cluster-object-namespace only; triggers that need others are refused",
+		"read Secrets only in --cluster-object-namespace; triggers that need others are refused",
 		.env_also = "KEDA_RESTRICT_SECRET_ACCESS", .initial = "false" },
 	{ "cloud-identity", TEXT, AT(cloud_identity), "WHO",
 		"triggers that may use kscaled's own identity at a cloud: none, cluster (by a "
 		"ClusterTriggerAuthentication), all",
 		.initial = AUTH_CLOUD_INITIAL, .values = cloud_identities },
 	{ "azure-trusted-hosts", TEXT, AT(azure_trusted_hosts), "HOST[,HOST]",
-		"servers besides Microsoft's, or what their names end with, that triggers may have kscaled show its "
-		"own "
-		"Azure token; * any that an object names" },
+		"servers besides Microsoft's, or suffixes of their names, that may get kscaled's own Azure token; *: "
+		"any" },
 	{ "aws-trusted-hosts", TEXT, AT(aws_trusted_hosts), "HOST[,HOST]",
-		"servers besides Amazon MSK's, or what their names end with, that triggers may have kscaled show what "
-		"it signs for MSK with its own AWS identity; * any that an object names" },
+		"servers besides Amazon MSK's, or suffixes of their names, that may get requests signed with kscaled's "
+		"own AWS identity; *: any" },
 	{ "cloud-metadata", BOOL, AT(cloud_metadata), "BOOL",
-		"that identity may be the machine's, by the cloud's metadata server", .initial = "false" },
+		"allow the machine's identity, from the cloud's metadata server", .initial = "false" },
 	{ "cluster-object-namespace", OPTIONAL_LABEL, AT(cluster_object_namespace), "NS",
-		"where what ClusterTriggerAuthentications name lies; without it the own namespace",
+		"namespace of the Secrets and ConfigMaps of ClusterTriggerAuthentications; default: kscaled's",
 		.env_also = "KEDA_CLUSTER_OBJECT_NAMESPACE" },
 	{ "filepath-auth-root-path", TEXT, AT(filepath_auth_root_path), "DIR",
-		"folder of the files that ClusterTriggerAuthentications name (filePath); without it none is read" },
+		"directory of the files that ClusterTriggerAuthentications name (filePath); default: none may be "
+		"read" },
 	{ "vault-trusted-addresses", TEXT, AT(vault_trusted_addresses), "URL[,URL]",
-		"Vault servers where TriggerAuthentications may have kscaled log in as itself (hashiCorpVault): "
-		"without it none, * any that an object names" },
+		"Vault servers where TriggerAuthentications may have kscaled log in as itself (hashiCorpVault); "
+		"default: none; *: any" },
 	{ "vault-jwt-file", TEXT, AT(vault_jwt_file), "PATH",
-		"token of a service account that kscaled logs in to Vault with; without it one of its own is asked "
-		"for" },
+		"service account token for logging in to Vault; default: requests one for kscaled's account" },
 	{ "vault-jwt-audience", TEXT, AT(vault_jwt_audience), "TEXT",
-		"audience of that token, which Vault's role must have: it opens nothing else", .initial = "vault" },
+		"audience of that token, as in Vault's role; it is valid nowhere else", .initial = "vault" },
 	{ "vault-credential-dir", TEXT, AT(vault_credential_dir), "DIR",
-		"folder of the tokens that objects name for Vault (credential.serviceAccount); without it none is "
+		"directory of the tokens that objects name for Vault (credential.serviceAccount); default: none may be "
 		"read" },
 	{ "allow-local-sources", BOOL, AT(allow_local_sources), "BOOL",
-		"triggers' servers, and Vault, may be on loopback or behind Unix sockets", .initial = "false" },
+		"allow triggers' servers and Vault on loopback and Unix sockets", .initial = "false" },
 	{ "bound-service-account-token-expiry", DURATION, AT(bound_service_account_token_expiry_ms), "DURATION",
-		"life of the service account tokens that triggers are given",
+		"lifetime of the service account tokens requested for triggers",
 		.env_also = "KEDA_BOUND_SERVICE_ACCOUNT_TOKEN_EXPIRY", .initial = "1h", .least = HOUR,
 		.most = 6 * HOUR },
 	{ "sandbox", BOOL, AT(sandbox), "BOOL",
-		"once started, read only the files that options and libraries name, and run nothing, as far as the "
-		"kernel can hold it",
+		"after the start, allow only files that options and libraries name and no programs, as far as the "
+		"kernel can enforce it",
 		.initial = "true" },
 #undef AT
 };
 
 #define OPTIONS          MEM_COUNT(table)
-#define FIRST_BUT_CONFIG 1 /* config is the first: it must be known before the others */
+#define FIRST_BUT_CONFIG 1 /* config is the first: it is needed before the others */
 
 /* The variable of an option: KSCALED_LEASE_NAME of lease-name. */
 static const char *env_name(const struct option *option, char out[64])
@@ -239,7 +232,7 @@ static int read_port(const char *text, uint16_t *out, struct err *err)
 	int port = hostport_port(text);
 
 	if (port < 0)
-		return err_set(err, ERR_INVALID, "\"%.64s\" is no port: 0 to 65535", text);
+		return err_set(err, ERR_INVALID, "\"%.64s\" is not a port: 0 to 65535", text);
 	*out = (uint16_t)port;
 	return 0;
 }
@@ -250,7 +243,7 @@ static int read_count(const struct option *option, const char *text, int64_t *ou
 	long long count = len > 0 && len <= 9 && text[strspn(text, "0123456789")] == '\0' ? atoll(text) : -1;
 
 	if (count < option->least || count > option->most)
-		return err_set(err, ERR_INVALID, "\"%.64s\" is no number from %lld to %lld", text,
+		return err_set(err, ERR_INVALID, "\"%.64s\" is not a number from %lld to %lld", text,
 			(long long)option->least, (long long)option->most);
 	*out = count;
 	return 0;
@@ -270,7 +263,7 @@ static int read_duration(const struct option *option, const char *text, int64_t 
 	return 0;
 }
 
-/* As KEDA_HTTP_DEFAULT_TIMEOUT: "3000" is "3000ms". */
+/* Like KEDA_HTTP_DEFAULT_TIMEOUT: "3000" is "3000ms". */
 static int read_milliseconds(const struct option *option, const char *text, int64_t *out, struct err *err)
 {
 	bool bare = text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
@@ -294,7 +287,7 @@ static int read_address(const char *text, char **out, struct err *err)
 	unsigned char address[16];
 
 	if (text[0] != '\0' && inet_pton(AF_INET, text, address) != 1 && inet_pton(AF_INET6, text, address) != 1)
-		return err_set(err, ERR_INVALID, "\"%.64s\" is no IP address", text);
+		return err_set(err, ERR_INVALID, "\"%.64s\" is not an IP address", text);
 	return put_text(text, out);
 }
 
@@ -305,12 +298,12 @@ static int read_name(const struct option *option, const char *text, char **out, 
 
 	if (!good && !nothing)
 		return err_set(err, ERR_INVALID,
-			"\"%.64s\" is no name of Kubernetes: lower-case letters, digits and -%s", text,
+			"\"%.64s\" is not a Kubernetes name: lower-case letters, digits and -%s", text,
 			option->type == SUBDOMAIN ? " and ." : "");
 	return put_text(text, out);
 }
 
-/* Blanks and quotes may remain of a value like `"a", "b"` in a manifest. */
+/* Ignores blanks and quotes of a value like `"a", "b"` in a manifest. */
 static int read_labels(const char *text, char **out, struct err *err)
 {
 	struct buf list = BUF_INIT(CONFIG_MAX_BYTES);
@@ -320,8 +313,7 @@ static int read_labels(const char *text, char **out, struct err *err)
 		p += strspn(p, around);
 		size_t len = strcspn(p, ", \t\"'");
 		if (len > 0 && !dnsname_is_label(p, len)) {
-			err_set(err, ERR_INVALID,
-				"\"%.*s\" is no name of a namespace: lower-case letters, digits and -",
+			err_set(err, ERR_INVALID, "\"%.*s\" is not a namespace: lower-case letters, digits and -",
 				len < 64 ? (int)len : 64, p);
 			buf_done(&list);
 			return -1;
@@ -333,7 +325,7 @@ static int read_labels(const char *text, char **out, struct err *err)
 		p += strspn(p, around);
 		if (*p != '\0' && *p != ',') {
 			buf_done(&list);
-			return err_set(err, ERR_INVALID, "\"%.64s\": namespaces are separated by commas", text);
+			return err_set(err, ERR_INVALID, "\"%.64s\": separate namespaces by commas", text);
 		}
 		p += *p == ',' ? 1 : 0;
 	}
@@ -365,13 +357,13 @@ static int set_value(struct options *o, const struct option *option, const char 
 	return err_set(err, ERR_BUG, "option %s has no type", option->name);
 }
 
-/* ---- Unknown options: which one was meant ---- */
+/* ---- Unknown options: a suggestion ---- */
 
 static int unknown(const char *name, size_t len, const char *dashes, struct err *err)
 {
 	MEM_AUTO char *text = mem_dupn(name, len);
 	const char *nearest = NULL;
-	size_t best = len / 3 + 2; /* from here on it is another word */
+	size_t best = len / 3 + 2; /* from here on a different word */
 
 	for (size_t i = 0; i < OPTIONS; i++) {
 		size_t distance = editdist_between(text, table[i].name);
@@ -381,13 +373,13 @@ static int unknown(const char *name, size_t len, const char *dashes, struct err 
 		best = distance;
 		nearest = table[i].name;
 	}
-	return err_set(err, ERR_INVALID, "there is no option %s%.64s%s%s%s", dashes, text, nearest ? "; perhaps " : "",
+	return err_set(err, ERR_INVALID, "unknown option %s%.64s%s%s%s", dashes, text, nearest ? "; perhaps " : "",
 		nearest ? dashes : "", nearest ? nearest : "");
 }
 
 /* ---- The command line ---- */
 
-/* The value of each option, borrowed from argv; NULL: the flag is not there. */
+/* The value of each option, borrowed from argv; NULL: not given. */
 struct flags {
 	const char *value[OPTIONS];
 	bool help, version;
@@ -399,7 +391,7 @@ static int read_flag(int argc, char **argv, int *i, struct flags *flags, struct 
 	const char *argument = argv[(*i)++];
 
 	if (strncmp(argument, "--", 2) != 0 || argument[2] == '\0')
-		return err_set(err, ERR_INVALID, "\"%.64s\" is no flag: flags begin with --", argument);
+		return err_set(err, ERR_INVALID, "\"%.64s\" is not a flag: flags begin with --", argument);
 	const char *name = argument + 2;
 	size_t len = strcspn(name, "=");
 	const struct option *option = option_named(name, len);
@@ -414,7 +406,7 @@ static int read_flag(int argc, char **argv, int *i, struct flags *flags, struct 
 	else if (followed)
 		*value = argv[(*i)++];
 	else
-		return err_set(err, ERR_INVALID, "flag --%s: a value is missing: --%s %s", option->name, option->name,
+		return err_set(err, ERR_INVALID, "flag --%s needs a value: --%s %s", option->name, option->name,
 			option->argument);
 	return 0;
 }
@@ -446,7 +438,7 @@ static int take_flag(struct options *o, const struct flags *flags, const struct 
 
 /*
  * An empty variable counts as not set. Unknown variables are no error: Kubernetes adds
- * KSCALED_PORT, KSCALED_SERVICE_HOST and others to Pods when there is a Service named kscaled.
+ * KSCALED_PORT, KSCALED_SERVICE_HOST and others to Pods if a Service is named kscaled.
  */
 static int take_environment(struct options *o, const struct option *option, struct err *err)
 {
@@ -463,8 +455,8 @@ static int take_environment(struct options *o, const struct option *option, stru
 }
 
 /*
- * What Kubernetes, Vault's and Amazon's own tools call their variables. Of several for one member
- * the first that is set counts.
+ * Variables of Kubernetes, Vault and AWS tools. Of several for one member the first that is set
+ * counts.
  */
 static void take_variables(struct options *o)
 {
@@ -499,14 +491,14 @@ static int read_config(const char *path, struct buf *out, struct err *err)
 	int failed = file_read(path, FILE_ANY, NULL, out, err);
 
 	if (!failed && strlen(buf_text(out)) != out->len)
-		failed = err_set(err, ERR_INVALID, "is no text");
+		failed = err_set(err, ERR_INVALID, "is not a text file");
 	return failed ? err_wrap(err, "config file %s", path) : 0;
 }
 
 #define BLANKS " \t\r"
 
-/* One line "name = value". said_at: the number of the line that has each option; 0: none. */
-static int take_line(struct options *o, char *line, int number, int said_at[OPTIONS], struct err *err)
+/* One line "name = value". seen_at: the line of each option; 0: none. */
+static int take_line(struct options *o, char *line, int number, int seen_at[OPTIONS], struct err *err)
 {
 	line = text_trim(line, BLANKS);
 	if (line[0] == '\0' || line[0] == '#')
@@ -520,11 +512,11 @@ static int take_line(struct options *o, char *line, int number, int said_at[OPTI
 	if (option == NULL)
 		return unknown(name, strlen(name), "", err);
 	if (option->offset == offsetof(struct options, config))
-		return err_set(err, ERR_INVALID, "a config file names no other");
-	int *said = &said_at[option - table];
-	if (*said > 0)
-		return err_set(err, ERR_INVALID, "%s stands in line %d already", option->name, *said);
-	*said = number;
+		return err_set(err, ERR_INVALID, "config is not allowed in a config file");
+	int *seen = &seen_at[option - table];
+	if (*seen > 0)
+		return err_set(err, ERR_INVALID, "%s is already set in line %d", option->name, *seen);
+	*seen = number;
 	if (set_value(o, option, text_trim(equals + 1, BLANKS), err) < 0)
 		return err_wrap(err, "%s", option->name);
 	return 0;
@@ -533,12 +525,12 @@ static int take_line(struct options *o, char *line, int number, int said_at[OPTI
 static int take_config(struct options *o, struct err *err)
 {
 	struct buf text = BUF_INIT(CONFIG_MAX_BYTES);
-	int said_at[OPTIONS] = { 0 };
+	int seen_at[OPTIONS] = { 0 };
 	int number = 0;
 	int result = read_config(o->config, &text, err);
 
 	for (char *rest = text.data, *line; result == 0 && (line = strsep(&rest, "\n")) != NULL;) {
-		result = take_line(o, line, ++number, said_at, err);
+		result = take_line(o, line, ++number, seen_at, err);
 		if (result < 0)
 			err_wrap(err, "%s:%d", o->config, number);
 	}
@@ -555,17 +547,16 @@ static int check_together(const struct options *o, struct err *err)
 	if (o->renew_deadline_ms <= o->retry_period_ms)
 		return err_set(err, ERR_INVALID, "renew-deadline must be longer than retry-period");
 	if (o->lease_duration_ms % SECOND != 0)
-		return err_set(err, ERR_INVALID, "lease-duration must be whole seconds, as a Lease counts");
+		return err_set(err, ERR_INVALID, "lease-duration must be whole seconds");
 	if ((o->tls_cert_file == NULL) != (o->tls_private_key_file == NULL))
 		return err_set(err, ERR_INVALID,
 			"%s is missing: tls-cert-file and tls-private-key-file belong together",
 			o->tls_cert_file == NULL ? "tls-cert-file" : "tls-private-key-file");
 	if (o->insight_socket_group != NULL && o->insight_socket == NULL)
-		return err_set(err, ERR_INVALID,
-			"insight-socket is missing: insight-socket-group says who may open it");
+		return err_set(err, ERR_INVALID, "insight-socket is missing: insight-socket-group needs it");
 	if (o->vault_jwt_audience == NULL)
 		return err_set(err, ERR_INVALID,
-			"vault-jwt-audience must not be empty: the token would be one for the API server");
+			"vault-jwt-audience must not be empty: the token would be valid at the API server");
 	if (o->state_dir == NULL)
 		return err_set(err, ERR_INVALID, "state-dir must not be empty");
 	return 0;
@@ -611,7 +602,7 @@ static bool owns_text(enum type type)
 		type != LEVEL && type != FORMAT;
 }
 
-/* Of the value that an option of this type has in struct options. */
+/* The size of an option's value in struct options. */
 static size_t size_of(enum type type)
 {
 	switch (type) {

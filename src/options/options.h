@@ -6,9 +6,9 @@
  * The daemon's options: one table defines the command line, the environment, the config file,
  * --help and the checks. A flag overrides the environment, which overrides the config file, which
  * overrides the default. The result is a value. Variables that other programs define and kscaled
- * honours (VAULT_TOKEN, AWS_REGION) are read here, too, so that the rooms get values; nothing else
- * reads the environment but for what a library or the service manager defines (proxies, TZDIR,
- * NOTIFY_SOCKET), which its caller reads.
+ * honours (VAULT_TOKEN, AWS_REGION) are read here, too, and passed on as values. Elsewhere only
+ * variables of libraries and the service manager are read (proxies, TZDIR, NOTIFY_SOCKET), by their
+ * users.
  */
 
 #include <stdbool.h>
@@ -42,7 +42,7 @@ struct options {                    /* strings are owned; NULL: not set, and no 
 	int64_t metered_interval_ms;
 	int64_t wake_interval_ms;
 	int64_t http_timeout_ms;
-	char *http_min_tls_version; /* these three: net/tls/tlsrules.h, which checks the first */
+	char *http_min_tls_version; /* these three: net/tls/tlsrules.h checks the first */
 	char *http_tls_cipher_list; /* NULL: the default */
 	char *ca_dir;               /* "a,b"; NULL: none */
 	bool require_tls;
@@ -56,11 +56,11 @@ struct options {                    /* strings are owned; NULL: not set, and no 
 	bool webhook;                    /* control/certs/webhookconfig */
 	bool restrict_secret_access;
 	bool allow_local_sources; /* net/sourcerules */
-	char *cloud_identity;     /* "none", "cluster", "all": who may use kscaled's own (cache/auth/auth.h) */
+	char *cloud_identity;     /* "none", "cluster", "all": who may use kscaled's identity (cache/auth/auth.h) */
 	/* "a,b", "*"; NULL: none (net/identity/disclosure) */
 	char *azure_trusted_hosts, *aws_trusted_hosts;
 	bool cloud_metadata;            /* net/identity/awsown */
-	char *cluster_object_namespace; /* NULL: the own namespace */
+	char *cluster_object_namespace; /* NULL: kscaled's namespace */
 	char *filepath_auth_root_path;  /* NULL: no files are read */
 	char *vault_trusted_addresses;  /* "a,b", "*"; NULL: none */
 	char *vault_jwt_file;           /* NULL: a token is requested */
@@ -84,15 +84,15 @@ struct options {                    /* strings are owned; NULL: not set, and no 
 
 /*
  * argv[0] is the first flag. Fills *out, which options_done frees; after an error it is empty.
- * ERR_INVALID names the source, the value and what is allowed: `flag --secure-port: "x" is no port:
- * 0 to 65535`; `/etc/kscaled.conf:12 secure-port: ...`.
+ * ERR_INVALID names the source, the value and what is allowed: `flag --secure-port: "x" is not a
+ * port: 0 to 65535`; `/etc/kscaled.conf:12 secure-port: ...`.
  */
 int options_load(int argc, char **argv, struct options *out, struct err *err);
 void options_done(struct options *o);
 
 /*
- * Calls fn with the name of each option that another value was given in `fresh` than in `old`.
- * --config itself is none of them.
+ * Calls fn with the name of each option whose value differs between `old` and `fresh`, except
+ * --config.
  */
 void options_compare(const struct options *old, const struct options *fresh, void (*fn)(void *arg, const char *name),
 	void *arg);
@@ -100,7 +100,7 @@ void options_compare(const struct options *old, const struct options *fresh, voi
 /* Prints each option with its help, variables and default. */
 void options_help(FILE *out);
 
-/* All that --name may be, ended by NULL. NULL: it is open, or there is no such option. */
+/* The values of --name, NULL-terminated. NULL: any, or no such option. */
 const char *const *options_values(const char *name);
 
 #endif

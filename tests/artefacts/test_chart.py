@@ -486,7 +486,7 @@ def test_doctor_where_others_give_the_rights(doctored):
     """rbac.create=false: they are told, and that they are not the release's."""
     doctored.install({"rbac": {"create": False}})
     finding = doctored.bad("rights")
-    assert finding["mend"].startswith("the release makes no roles (rbac.create=false): bind system:serviceaccount:"), finding
+    assert finding["mend"].startswith("the release creates no roles (rbac.create=false): grant system:serviceaccount:"), finding
     (command,) = spoken(finding["mend"])
     doctored.do(command)
     doctored.good("rights")

@@ -322,7 +322,7 @@ def test_doctor_at_a_service_that_was_stopped(service, stage, somebody):
     service.control("stop")
     try:
         finding, = [one for one in service.findings(service.administrator(), "error") if one["hop"] == "lease"]
-        assert "nobody holds the Lease" in finding["message"], finding
+        assert "no one holds the Lease" in finding["message"], finding
         assert service.property("ActiveState") == "inactive"
         service.machine.good(*somebody, "sh", "-euc", finding["mend"])
         assert service.running() and service.scales(stage)
@@ -427,7 +427,7 @@ def test_join_says_that_it_does_not_start(service, stage):
     began = time.monotonic()
     said = service.join(code=1)
     assert said.endswith("kscaled join: kscaled.service does not start: systemctl restart failed\n"), said
-    assert 'what kscaled said last (journalctl -u kscaled):\n' in said and '"loud"' in said, said
+    assert 'last log lines of kscaled (journalctl -u kscaled):\n' in said and '"loud"' in said, said
     assert time.monotonic() - began < 50  # of the 60 s that it waits
     service.configure()
     service.join()
@@ -464,10 +464,10 @@ def test_leaves_after_it_was_purged(service):
     assert "LoadState=not-found" in machine.good("systemctl", "show", "kscaled") and machine.run("pgrep", "-x", "kscaled").stdout == ""
     left = machine.shell("find / -xdev -name '*kscaled*' -not -path '/proc/*' -not -path '/var/log/journal/*'").split()
     assert left == []
-    assert "there is no kscaled.service here to stop" in service.command("leave", "--purge", program="/root/program")
+    assert "no kscaled.service to stop here" in service.command("leave", "--purge", program="/root/program")
     eventually(lambda: service.cluster.everything() == service.before, timeout=DEFINITIONS_GONE)
     # And there is no joining without the user, whom the package leaves.
     machine.good("userdel", "kscaled")
     said = service.join(program="/root/program", code=1)
-    assert "there is no user kscaled, as whom kscaled.service runs" in said and "nothing was changed" in said
+    assert "user kscaled, which kscaled.service runs as, does not exist" in said and "nothing was changed" in said
     assert service.cluster.everything() == service.before and not machine.file("/etc/kscaled").exists()

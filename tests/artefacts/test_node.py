@@ -247,7 +247,7 @@ def test_doctor_at_a_program_that_ends(release):
     """What it said before it ended, while the one before still works."""
     release.kubectl("set", "env", "deployment/kscaled", "KSCALED_LEASE_DURATION=never")
     try:
-        finding = release.doctor("ends again and again")
+        finding = release.doctor("keeps exiting")
         says = 'KSCALED_LEASE_DURATION: "never" is no duration'
         assert finding["status"] == "warning" and says in finding["message"] and says in release.do(finding["mend"]), finding
     finally:
@@ -260,7 +260,7 @@ def test_doctor_at_an_account_that_was_deleted(release):
     """No Pod is made without; the release has it."""
     release.kubectl("delete", "serviceaccount", "kscaled")
     release.kubectl("delete", "pod", release.pod()["metadata"]["name"])
-    finding = release.doctor("no Pod can be made: ServiceAccount")
+    finding = release.doctor("no Pod can be created: ServiceAccount")
     chart = f"kscaled-{VERSION}.tgz"
     assert finding["mend"] == f"helm upgrade kscaled {chart} --namespace {RUNNING} --reuse-values", finding
     release.helm(*(str(release.chart) if word == chart else word for word in shlex.split(finding["mend"])[1:]))

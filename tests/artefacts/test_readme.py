@@ -19,7 +19,7 @@ from readme import block, blocks, headings
 from rig.waiting import DEFINITIONS_GONE, eventually
 
 HELM, K3S, HOST = "In the cluster, by Helm", "On k3s, by a file", "On a host, as a systemd service"
-USE, LEAVE = "One ScaledObject", "And gone again"
+USE, LEAVE = "One ScaledObject", "Uninstall"
 BEGIN = "First five minutes"
 TRIED = {  # how the blocks below each heading begin, in order
     HELM: ["make", "sudo ctr", "helm install"],
@@ -177,7 +177,7 @@ def test_made(made):
     assert made.good("cd kscaled && git status --porcelain") == ""
 
 
-# ---- Used, and gone again ----
+# ---- Use and uninstall ----
 
 def test_by_helm(tried):
     tried.run(block(HELM, "sudo ctr"))

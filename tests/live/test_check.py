@@ -62,14 +62,14 @@ def test_good_ones_together_and_complete():
 @pytest.mark.parametrize("old, new, line, said", [
     ("minReplicaCount: 0", "minReplicaCount: 101", 9, "spec.minReplicaCount: 101 is more than maxReplicaCount 100 (the default): lower one or raise the other"),
     ("minReplicaCount: 0", "minReplicaCont: 0", 9, "spec.minReplicaCont: unknown field: did you mean minReplicaCount?"),
-    ("minReplicaCount: 0", "minReplicaCount: zero", 9, "spec.minReplicaCount: must be a whole number, not a string: take the quotes away"),
-    ("minReplicaCount: 0", "minReplicaCount: 0\n  minReplicaCount: 1", 10, 'the key "minReplicaCount" stands twice in one mapping'),
+    ("minReplicaCount: 0", "minReplicaCount: zero", 9, "spec.minReplicaCount: must be a whole number, not a string: remove the quotes"),
+    ("minReplicaCount: 0", "minReplicaCount: 0\n  minReplicaCount: 1", 10, 'duplicate key "minReplicaCount"'),
     ('listLength: "5"', "listLength: 5", 15, "spec.triggers[0].metadata.listLength: must be a string, not a number: put it in quotes"),
     ('listLength: "5"', 'listLength: "five"', 15, 'spec.triggers[0].metadata.listLength: unable to set param "listLength" value "five": must be a whole number'),
     ("address: redis:6379", "address: redis", 13, 'spec.triggers[0].metadata.address: address "redis": must be host:port'),
     ("- type: redis", "- type: radish", 11, "spec.triggers[0].type: no scaler found for type: radish (perhaps redis; kscaled-triggers(5) lists all types)"),
     ("    name: worker\n  min", "    nam: worker\n  min", 7, "spec.scaleTargetRef.name: missing"),
-    ("v1alpha1", "v1beta1", 1, 'apiVersion: "keda.sh/v1beta1" is not the one of this kind: keda.sh/v1alpha1'),
+    ("v1alpha1", "v1beta1", 1, 'apiVersion: "keda.sh/v1beta1" is not the apiVersion of this kind: keda.sh/v1alpha1'),
     ("  name: worker\n  namespace", "  nam: worker\n  namespace", 3, "metadata.name: missing"),
 ])
 def test_bad(tmp_path, old, new, line, said):
@@ -98,7 +98,7 @@ def test_several_files(tmp_path):
     done = run("check", "/does/not/exist", str(second))
     assert done.returncode == 2 and "/does/not/exist: No such file or directory" in done.stderr
     done = run("check", str(tmp_path))
-    assert done.returncode == 2 and "is a folder: name the files in it" in done.stderr
+    assert done.returncode == 2 and "is a directory: name the files in it" in done.stderr
 
 
 def test_standard_input():
@@ -165,7 +165,7 @@ def test_each_option_of_the_daemon_is_known_here_or_judges_nothing():
 
 
 @pytest.mark.parametrize("content, status, said", [
-    (b"", 0, ""), (b"---\n# nothing\n---\n", 0, ""), (b"{}", 1, "f.yaml:1: no Kubernetes object: apiVersion and kind are missing\n"), (b"[1, 2]", 1, "f.yaml:1: a list is no Kubernetes object"),
+    (b"", 0, ""), (b"---\n# nothing\n---\n", 0, ""), (b"{}", 1, "f.yaml:1: not a Kubernetes object: apiVersion and kind are missing\n"), (b"[1, 2]", 1, "f.yaml:1: a list is not a Kubernetes object"),
     (bytes(range(256)), 2, "f.yaml:1: not YAML: control characters are not allowed\n"), (b"a: caf\xe9\n", 2, "f.yaml:1: not YAML: "), (b"a: 1\n\tb: 1\n", 2, "f.yaml:2: not YAML: found a tab character"),
     (b"[" * 1000000, 2, "f.yaml:1: nested too deep"), (b'{"a":' * 1000000, 2, "f.yaml:1: nested too deep"), (b"a: *b\n", 2, "f.yaml:1: the alias refers to an anchor that is not there\n"),
     (b"a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n" + b"".join(b"a%d: &a%d [%s]\n" % (i, i, b",".join([b"*a%d" % (i - 1)] * 10)) for i in range(1, 30)), 2, "f.yaml:6: the document has too many values"),

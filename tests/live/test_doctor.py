@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kscaled doctor`: every hop of the chain is broken on purpose, named, and mended by the command that it says."""
+"""`kscaled doctor`: each hop is broken on purpose, reported, and fixed by the suggested command."""
 import base64
 import contextlib
 import datetime
@@ -19,7 +19,7 @@ from rig.practice import HOPS, Practice, Visit, spoken
 from rig.process import free_port
 from rig.waiting import eventually
 
-# What kscaled's own account may not look at.
+# What kscaled's own account may not read.
 NOT_ITS = pytest.mark.refused("get services", "get endpoints", "get customresourcedefinitions.apiextensions.k8s.io", "create scaledobjects.keda.sh", "list *.external.metrics.k8s.io", "list clusterrolebindings.rbac.authorization.k8s.io", "list roles.rbac.authorization.k8s.io")
 FREE = "kubectl delete apiservice v1beta1.external.metrics.k8s.io v1.insight.kscaled.io"
 
@@ -33,14 +33,14 @@ def practice(installation, tmp_path_factory):
 
 @pytest.fixture
 def whole(kscaled, practice):
-    """All is fine before."""
+    """Without faults at the start."""
     eventually(lambda: practice.visit().fine())
     return practice
 
 
 @pytest.fixture
 def resting(practice, shared_kscaled):
-    """kscaled is not there: nobody corrects what the test breaks. Afterwards it puts right what is left."""
+    """kscaled is stopped, so it does not repair what the test breaks. Afterwards it is started to do so."""
     daemon = shared_kscaled.running()
     eventually(lambda: practice.visit().fine())
     daemon.term()
@@ -68,7 +68,7 @@ def test_kubeconfig(whole, tmp_path):
     join, another = spoken(visit.first()["mend"])
     assert join == "sudo kscaled join --kubeconfig ADMIN"  # which tests/artefacts/test_host.py does
     whole.do(another.replace("KUBECONFIG", str(whole.cluster.kubeconfig)))
-    visit = Visit()  # nobody says anything
+    visit = Visit()  # without options and environment
     assert visit.code == 2 and "not in a pod" in visit.first()["message"], visit.first()
     whole.do(visit.first()["mend"].replace("KUBECONFIG", str(whole.cluster.kubeconfig)))
     content = document(whole)
@@ -85,7 +85,7 @@ def test_kubeconfig(whole, tmp_path):
 
 
 def by_plugin(whole, folder):
-    """It gives what an administrator has."""
+    """Returns an administrator's credentials."""
     plugin = folder / "plugin"
     status = {"clientCertificateData": pathlib.Path(whole.cluster.pki("admin.crt")).read_text(), "clientKeyData": pathlib.Path(whole.cluster.pki("admin.key")).read_text()}
     plugin.write_text(f"#!/bin/sh\ncat <<'EOF'\n{json.dumps({'apiVersion': 'client.authentication.k8s.io/v1', 'kind': 'ExecCredential', 'status': status})}\nEOF\n")
@@ -94,7 +94,7 @@ def by_plugin(whole, folder):
 
 
 def by_provider(whole, folder):
-    """The only one that kubectl still knows. It has been to its server."""
+    """The only provider that kubectl still supports, after a login."""
     token = whole.cluster.token("kube-system", "token-giver")
     return {"auth-provider": {"name": "oidc", "config": {"idp-issuer-url": "https://localhost", "client-id": "it", "id-token": token}}}
 
@@ -116,8 +116,8 @@ def token_giver(whole):
 @NOT_ITS
 @pytest.mark.usefixtures("token_giver")
 @pytest.mark.parametrize("user, says", [(by_plugin, "credential plugins are not run"), (by_provider, "auth-provider: not supported"), (as_somebody, "impersonation is not supported")])
-def test_users_that_kubectl_can_be(whole, tmp_path, user, says):
-    """A kubeconfig beside, of kscaled's own account; who has none to ask by makes nothing."""
+def test_logins_that_only_kubectl_supports(whole, tmp_path, user, says):
+    """A second kubeconfig with kscaled's account; nothing is written if no token can be requested."""
     content = document(whole)
     content["users"][0]["user"] = user(whole, tmp_path)
     path, beside = written(tmp_path / "his", content), tmp_path / "beside"
@@ -138,7 +138,7 @@ def test_users_that_kubectl_can_be(whole, tmp_path, user, says):
 
 @NOT_ITS
 def test_credentials(whole, tmp_path):
-    """A token and a certificate that have ended."""
+    """An expired token and an expired certificate."""
     part = lambda value: base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
     token = tmp_path / "token"
     token.write_text(f"{part({'alg': 'RS256'})}.{part({'sub': 'system:serviceaccount:kscaled:kscaled', 'iat': 1000, 'exp': 2000})}.c2lnbmF0dXJl")
@@ -147,18 +147,18 @@ def test_credentials(whole, tmp_path):
     path = written(tmp_path / "ended", content)
     visit = whole.visit(kubeconfig=path)
     finding = visit.first()
-    assert visit.code == 2 and finding["hop"] == "credentials" and "ended at 1970-01-01T00:33:20Z" in finding["message"], finding
+    assert visit.code == 2 and finding["hop"] == "credentials" and "expired at 1970-01-01T00:33:20Z" in finding["message"], finding
     assert finding["mend"] == f"kubectl -n kscaled create token kscaled --duration 24h >{token}", finding
     whole.do(finding["mend"])
     assert whole.visit(kubeconfig=path).status("credentials") == "ok"
     content["users"][0]["user"] = {"token": f"{part({'alg': 'RS256'})}.{part({'sub': 'system:serviceaccount:kscaled:kscaled', 'iat': 1000, 'exp': 2000})}.c2lnbmF0dXJl"}
     finding = whole.visit(kubeconfig=written(path, content)).first()
-    assert "ended at 1970-01-01T00:33:20Z" in finding["message"], finding
+    assert "expired at 1970-01-01T00:33:20Z" in finding["message"], finding
     whole.do(finding["mend"])
     assert whole.visit(kubeconfig=path).status("credentials") == whole.visit(kubeconfig=path).status("api-server") == "ok"
     now = datetime.datetime.now(datetime.timezone.utc)
     ca = pki.Pair(whole.cluster.pki("ca.crt"), whole.cluster.pki("ca.key"))
-    for begin, end, says, mend in ((-20, -10, "ended at", "kubeadm certs renew"), (10, 20, "not valid before", "sudo timedatectl set-ntp true"), (-300, 10, "ends soon", "kscaled join")):
+    for begin, end, says, mend in ((-20, -10, "expired at", "kubeadm certs renew"), (10, 20, "not valid before", "sudo timedatectl set-ntp true"), (-300, 10, "expires soon", "kscaled join")):
         pair = pki.certificate(tmp_path, f"user{end}", ca, "somebody", usage="clientAuth", begin=now + datetime.timedelta(days=begin), end=now + datetime.timedelta(days=end))
         content["users"][0]["user"] = {"client-certificate": pair.cert, "client-key": pair.key}
         finding = whole.visit(kubeconfig=written(path, content)).first()
@@ -171,10 +171,10 @@ def test_api_server(whole, tmp_path):
     content["clusters"][0]["cluster"]["server"] = f"https://127.0.0.1:{free_port()}"
     path = written(tmp_path / "elsewhere", content)
     visit = whole.visit(kubeconfig=path)
-    assert visit.code == 2 and visit.first()["hop"] == "api-server" and "nobody listens there" in visit.first()["mend"], visit.first()
+    assert visit.code == 2 and visit.first()["hop"] == "api-server" and "nothing listens there" in visit.first()["mend"], visit.first()
     whole.do(spoken(visit.first()["mend"])[-1].replace("URL", whole.cluster.server))
     assert whole.visit(kubeconfig=path).status("api-server") == "ok"
-    content["clusters"][0]["cluster"]["server"] = f"https://{'x' * 64}.test:6443"  # for which nobody is asked: no name is that long
+    content["clusters"][0]["cluster"]["server"] = f"https://{'x' * 64}.test:6443"  # never looked up: the name is too long
     visit = whole.visit(kubeconfig=written(path, content))
     assert visit.first()["mend"] == f"kubectl config set-cluster it --kubeconfig {path} --server URL", visit.first()
     whole.do(visit.first()["mend"].replace("URL", whole.cluster.server))
@@ -193,12 +193,12 @@ def test_api_server(whole, tmp_path):
 
 
 def test_another_server(whole, tmp_path):
-    """kubectl says what it thinks of it."""
+    """The suggested kubectl command shows the error."""
     proxy = ApiProxy(whole.cluster, lambda path, text, headers: "[]" if path.startswith("/version") else text)
     try:
         path = proxy.kubeconfig(tmp_path / "another")
         finding = Visit("--kubeconfig", path).bad()["api-server"]
-        assert "this is no API server" in finding["message"] and finding["mend"] == f"kubectl --kubeconfig {path} version", finding
+        assert "not an API server" in finding["message"] and finding["mend"] == f"kubectl --kubeconfig {path} version", finding
         assert "unable to parse the server version" in whole.do(finding["mend"], code=1)
     finally:
         proxy.end()
@@ -206,12 +206,12 @@ def test_another_server(whole, tmp_path):
 
 @pytest.fixture
 def altered(whole, tmp_path):
-    """Visits by a way on which answers are changed."""
+    """Through a proxy that changes answers."""
     proxies = []
 
     def visit(change):
         proxies.append(ApiProxy(whole.cluster, change))
-        # Without credentials of its own, which the way has.
+        # Without credentials, which the proxy adds.
         visited = whole.visit(kubeconfig=proxies[-1].kubeconfig(tmp_path / f"altered-{len(proxies)}"))
         assert visited.status("credentials") == "warning"
         visited.all = [one for one in visited.all if one["hop"] != "credentials"]
@@ -257,10 +257,10 @@ def test_clock(altered, seconds, status):
 @pytest.mark.parametrize("role,says,option", [("kscaled-jobs", "may not get jobs.batch, list jobs.batch", "--no-scaledjobs"), ("kscaled-secrets", "may not get secrets, list secrets", "--restrict-secret-access")])
 def test_rights(whole, role, says, option):
     whole.cluster.kubectl("delete", "clusterrolebinding", role)
-    finding = eventually(lambda: whole.visit().only("rights"))  # the API server learns of it by a watch
+    finding = eventually(lambda: whole.visit().only("rights"))  # the API server notices it by a watch
     assert f"system:serviceaccount:kscaled:kscaled {says}" in finding["message"], finding
     assert finding["mend"] == f"kscaled manifests --host {whole.host} | kubectl apply -f -", finding
-    # What is left out on purpose is needed by nobody.
+    # Rights omitted on purpose are not missed.
     assert f"kscaled doctor {option}" in finding["message"] and whole.visit(option).fine()
     whole.mended(finding)
 
@@ -269,7 +269,7 @@ def test_definitions(resting):
     cluster = resting.cluster
     cluster.kubectl("label", "crd", "scaledobjects.keda.sh", "app.kubernetes.io/version=0.0.1", "--overwrite")
     finding = resting.visit().bad()["crds"]
-    assert "another version" in finding["message"] and finding["status"] == "warning", finding
+    assert "are not of kscaled" in finding["message"] and finding["status"] == "warning", finding
     resting.do(finding["mend"])
     cluster.kubectl("delete", "crd", "clustertriggerauthentications.keda.sh")
     visit = resting.visit()
@@ -279,7 +279,7 @@ def test_definitions(resting):
     eventually(lambda: resting.visit().status("crds") == "ok")
 
 
-# --- the way of a metric ---
+# --- the path of a metric ---
 
 def test_service(whole):
     whole.cluster.kubectl("-n", "kscaled", "delete", "service", "kscaled")
@@ -289,14 +289,14 @@ def test_service(whole):
 
 
 def test_endpoints(resting):
-    """A Service with an address: its slice, and the rule of port names."""
+    """A Service with an address: its EndpointSlice, and matching port names."""
     kubectl = resting.cluster.kubectl
     away = lambda: kubectl("-n", "kscaled", "delete", "service,endpoints,endpointslice", "-l", "app.kubernetes.io/name=kscaled")
     away()
     try:
         kubectl("apply", "-f", "-", stdin=resting.installation.manifests("--host", "192.0.2.7:9443"))
         assert resting.visit(host="192.0.2.7:9443").status("endpoints") == "ok"
-        for broken, says in (("patch endpointslice kscaled-host --type=json -p [{\"op\":\"replace\",\"path\":\"/ports/0/name\",\"value\":\"\"}]", 'no port named "https"'), ("delete endpointslice kscaled-host", "no endpoint that is ready")):
+        for broken, says in (("patch endpointslice kscaled-host --type=json -p [{\"op\":\"replace\",\"path\":\"/ports/0/name\",\"value\":\"\"}]", 'no port named "https"'), ("delete endpointslice kscaled-host", "no ready endpoint")):
             kubectl("-n", "kscaled", *broken.split())
             finding = resting.visit(host="192.0.2.7:9443").bad()["endpoints"]
             assert says in finding["message"], finding
@@ -319,35 +319,35 @@ def test_apiservice(whole):
 
 
 def test_ca_bundle_and_available(resting, tmp_path):
-    """Somebody else's authority: the API server does not trust us."""
+    """Another CA: the API server does not trust kscaled."""
     wrong = base64.b64encode(pathlib.Path(pki.authority(tmp_path, "wrong").cert).read_bytes()).decode()
     resting.cluster.registration.patch_api_service(APISERVICE, {"spec": {"caBundle": wrong}})
     finding = resting.visit().bad()["ca-bundle"]
-    assert "is not kscaled's authority" in finding["message"], finding
+    assert "lacks kscaled's CA" in finding["message"], finding
     resting.do(finding["mend"])
     assert resting.visit().status("ca-bundle") == "ok"
-    # And kscaled is away, which the API server sees when it looks again, as after this change.
+    # And kscaled is down, which the API server notices at its next check, caused by this change.
     finding = eventually(lambda: resting.visit().bad().get("available"))
     assert "FailedDiscoveryCheck" in finding["message"], finding
-    assert finding["mend"] == f"`sudo systemctl restart kscaled`; if kscaled is not to come back, `{FREE}`, without which namespaces can be deleted again", finding
+    assert finding["mend"] == f"`sudo systemctl restart kscaled`; if kscaled is gone for good, `{FREE}`, so that namespaces can be deleted again", finding
     resting.do(spoken(finding["mend"])[1])
     assert resting.visit().first()["hop"] == "apiservice"
     resting.do(resting.visit().first()["mend"])
 
 
 def test_sources_and_objects(whole, stage, start_redis):
-    """A source that dies is none of the installation's faults; an object that cannot be taken up is."""
+    """A failing source is not an error of the installation; an object that cannot be reconciled is."""
     redis = start_redis()
     stage.deployment(replicas=0)
     stage.ready_scaledobject(triggers=[{"type": "redis", "metadata": {"address": redis.address, "listName": "jobs", "listLength": "5"}}], maxReplicaCount=1)
     eventually(lambda: whole.visit().fine())
     redis.kill()
     finding = eventually(lambda: (lambda visit: visit.bad() and visit.only("sources", "warning"))(whole.visit()))
-    assert f"a source of ScaledObject {stage.namespace}/worker fails, while kscaled is well: TriggerError: " in finding["message"], finding
+    assert f"a source of ScaledObject {stage.namespace}/worker fails, kscaled itself works: TriggerError: " in finding["message"], finding
     visit = whole.visit()
     assert visit.code == 0 and whole.visit("--strict").code == 1
-    assert [one["message"] for one in visit.of("metric")] == [f"kscaled answers; it has no value for {stage.namespace}/worker, as its source fails"]
-    assert "all 1 are taken up; of 1 a source fails" in visit.of("objects")[0]["message"]
+    assert [one["message"] for one in visit.of("metric")] == [f"kscaled answers; it has no value for {stage.namespace}/worker, because its source fails"]
+    assert "all 1 are reconciled; a source of 1 fails" in visit.of("objects")[0]["message"]
     assert finding["mend"] == f"kscaled explain so {stage.namespace}/worker" and redis.address in whole.do(finding["mend"]), finding
     redis.start()
     eventually(lambda: whole.visit().fine())
@@ -358,7 +358,7 @@ def test_sources_and_objects(whole, stage, start_redis):
     assert "Ready=False" in whole.do(finding["mend"])
 
 
-def test_more_objects_than_are_told(whole, stage):
+def test_more_objects_than_are_reported(whole, stage):
     for number in range(22):
         stage.scaledobject(f"lost-{number}", scaleTargetRef={"name": f"nobody-{number}"})
     finding = eventually(lambda: [one for one in whole.visit().of("objects") if one["message"] == "and 2 more"])[0]
@@ -385,19 +385,19 @@ def test_webhook(whole):
 def test_webhook_that_is_not_reached(resting, shared_kscaled):
     visit = resting.visit()
     finding = visit.bad()["webhook-reached"]
-    assert "took a ScaledObject" in finding["message"] and finding["mend"] == "sudo systemctl restart kscaled", finding
+    assert "accepted an invalid ScaledObject" in finding["message"] and finding["mend"] == "sudo systemctl restart kscaled", finding
     lease = visit.bad()["lease"]
-    assert "nobody holds the Lease" in lease["message"] and lease["mend"] == "sudo systemctl restart kscaled", lease
+    assert "no one holds the Lease" in lease["message"] and lease["mend"] == "sudo systemctl restart kscaled", lease
     configuration = resting.installation.webhooks()
     configuration["webhooks"][1]["clientConfig"].pop("caBundle")
     resting.installation.put_webhooks(configuration)
     finding = resting.visit().bad()["webhook"]
     assert "vscaledjob.kscaled.io has no caBundle" in finding["message"] and finding["mend"] == "sudo systemctl restart kscaled", finding
-    # What a start mends is seen to by the fixture.
+    # The fixture's restart fixes it.
 
 
-def test_rights_that_are_too_many(whole):
-    """Of a wider installation before; a role that others made is theirs to judge."""
+def test_superfluous_rights(whole):
+    """Left by an installation with more rights; foreign roles are ignored."""
     old = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "kscaled-tokens", "labels": {"app.kubernetes.io/name": "kscaled"}},
            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "kscaled-tokens"}, "subjects": []}
     narrow = {**old, "kind": "RoleBinding", "metadata": {**old["metadata"], "name": "kscaled-secrets", "namespace": "default"}}
@@ -406,8 +406,8 @@ def test_rights_that_are_too_many(whole):
     try:
         assert "rights" == whole.visit().only("rights", "warning")["hop"]
         findings = [one for one in whole.visit().of("rights") if one["status"] == "warning"]
-        assert {one["message"].partition(" is more than the options ask for: see ")[::2] for one in findings} == {
-            ("clusterrolebindings kscaled-tokens", "--service-account-tokens, also of kscaled doctor"), ("rolebindings default/kscaled-secrets", "--restrict-secret-access, also of kscaled doctor")}
+        assert {one["message"].partition(" grants more than the options call for: see ")[::2] for one in findings} == {
+            ("clusterrolebindings kscaled-tokens", "--service-account-tokens, also an option of kscaled doctor"), ("rolebindings default/kscaled-secrets", "--restrict-secret-access, also an option of kscaled doctor")}
         for finding in findings:
             whole.do(finding["mend"])
         eventually(lambda: whole.visit().fine())
@@ -418,15 +418,15 @@ def test_rights_that_are_too_many(whole):
         whole.cluster.kubectl("-n", "default", "delete", "rolebinding", "kscaled-secrets", "--ignore-not-found")
 
 
-# --- who acts ---
+# --- Leases, KEDA, other HPAs ---
 
 def test_lease(resting):
     body = {"spec": {"holderIdentity": "somebody", "leaseDurationSeconds": 15, "renewTime": "2020-01-01T00:00:00.000000Z"}}
     resting.cluster.coordination.patch_namespaced_lease("operator.keda.sh", "kscaled", body)
     finding = resting.visit().bad()["lease"]
-    assert "somebody holds the Lease kscaled/operator.keda.sh, but has not renewed it" in finding["message"], finding
+    assert "somebody holds the Lease kscaled/operator.keda.sh, but did not renew it" in finding["message"], finding
     resting.installation.delete_lease()
-    assert "there is no Lease" in resting.visit().bad()["lease"]["message"]
+    assert "Lease kscaled/operator.keda.sh does not exist" in resting.visit().bad()["lease"]["message"]
 
 
 def test_keda(whole):
@@ -443,7 +443,7 @@ def test_keda(whole):
         assert finding["status"] == "error" and "keda-operator-5c8_1234 holds the Lease keda/operator.keda.sh" in finding["message"], finding
         whole.do(finding["mend"])
         keda.stop()
-        cluster.coordination.delete_namespaced_lease("operator.keda.sh", "keda")  # as KEDA does when it goes
+        cluster.coordination.delete_namespaced_lease("operator.keda.sh", "keda")  # as KEDA does on stopping
         eventually(lambda: whole.visit().fine())
     finally:
         keda.stop()
@@ -462,22 +462,22 @@ def test_hpas_of_others(whole, stage):
     whole.mended(finding)
 
 
-# --- ends of certificates; who may look ---
+# --- certificates; the user's rights ---
 
 def test_certificates(resting, tmp_path):
     now = datetime.datetime.now(datetime.timezone.utc)
     signer = pki.authority(tmp_path, "signer")
-    for days, says, status in ((-1, "the serving certificate ended at", "error"), (10, "should have been renewed", "warning")):
+    for days, says, status in ((-1, "the serving certificate expired at", "error"), (10, "should have been renewed", "warning")):
         pair = pki.certificate(tmp_path, f"serving{days}", signer, "kscaled.kscaled.svc", begin=now - datetime.timedelta(days=300), end=now + datetime.timedelta(days=days))
         resting.cluster.core.patch_namespaced_secret("kscaled-certs", "kscaled", {"data": {"tls.crt": base64.b64encode(pathlib.Path(pair.cert).read_bytes()).decode()}})
         finding = resting.visit().bad()["certificates"]
         assert says in finding["message"] and finding["status"] == status and finding["mend"] == "sudo systemctl restart kscaled", finding
-    # The start that the fixture makes renews it.
+    # The fixture's restart renews it.
 
 
 @NOT_ITS
 def test_as_its_own_account(whole, stage):
-    """With the rights of kscaled itself: what it may not look at is no failure."""
+    """With kscaled's own rights: what it may not read is not an error."""
     stage.deployment(replicas=0)
     stage.push(1)
     stage.ready_scaledobject(maxReplicaCount=1)
@@ -485,12 +485,12 @@ def test_as_its_own_account(whole, stage):
     assert visit.fine()
     skipped = {one["hop"]: one["message"] for one in visit.all if one["status"] == "skipped"}
     assert set(skipped) == {"rights", "crds", "metric", "webhook-reached"}, skipped
-    assert skipped["crds"] == "not looked at: needs get on customresourcedefinitions scaledobjects.keda.sh"
-    assert skipped["webhook-reached"] == "not looked at: needs create on scaledobjects.keda.sh in kscaled"
+    assert skipped["crds"] == "not checked: needs get on customresourcedefinitions scaledobjects.keda.sh"
+    assert skipped["webhook-reached"] == "not checked: needs create on scaledobjects.keda.sh in kscaled"
 
 
 def test_text(whole):
-    """For people; and usage."""
+    """The text output, and wrong usage."""
     done = run("doctor", "--kubeconfig", str(whole.cluster.kubeconfig))
     assert done.returncode == 0 and re.findall(r"^ok +(\S+)", done.stdout, re.M) == HOPS, done.stdout
     for wrong in (["x"], ["-o", "yaml"], ["--namespace", "A"], ["--host", "a"], ["--scale-kinds", "x"], ["--config", "/nonexistent"]):

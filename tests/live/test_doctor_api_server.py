@@ -18,12 +18,12 @@ from rig.daemon import Daemon, Installation
 from rig.practice import Practice, Visit, spoken
 from rig.waiting import eventually
 
-NOBODY_LISTENS = "192.0.2.7:9443"  # an address, as an EndpointSlice wants it
+NOBODY_LISTENS = "192.0.2.7:9443"  # an address that an EndpointSlice allows
 DAY = datetime.timedelta(days=1)
 
 
 class Plane:
-    """Its API server, whose certificates lie where kubeadm keeps them, below a folder."""
+    """Its API server, with certificates at kubeadm's paths below a directory."""
 
     def __init__(self, cluster, directory):
         self.cluster, self.root = cluster, directory / "root"
@@ -36,7 +36,7 @@ class Plane:
         shutil.copytree(self.cluster.pki("."), self.folder / "pki", dirs_exist_ok=True)
 
     def start(self, options):
-        """With this command line."""
+        """Restarts it with this command line."""
         self.file.write_text("".join(f"{option}\n" for option in options))
         self.cluster.restart("kube-apiserver", "--signal", "KILL")
 
@@ -44,7 +44,7 @@ class Plane:
         self.start([option for option in self.usual if not option.startswith(beginnings)])
 
     def by_kubeadm(self, more):
-        """Options are added to the static Pod, and the kubelet starts it again: what it would run then."""
+        """Adds options to the static Pod; returns the command line that the kubelet would run."""
         manifest = self.folder / "manifests/kube-apiserver.yaml"
         manifest.parent.mkdir(exist_ok=True)
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "kube-apiserver"}, "spec": {"containers": [{"name": "kube-apiserver", "command": self.file.read_text().splitlines()}]}}
@@ -54,7 +54,7 @@ class Plane:
         return command
 
     def by_k3s(self, more):
-        """What k3s would run with this line in its configuration file: it makes each value an option of kube-apiserver's."""
+        """The command line of k3s with this line in its configuration file, whose values become options of kube-apiserver."""
         config = self.root / "etc/rancher/k3s/config.yaml"
         config.parent.mkdir(parents=True, exist_ok=True)
         config.write_text(f"write-kubeconfig-mode: '0600'\n{more}\n")
@@ -63,7 +63,7 @@ class Plane:
 
 @pytest.fixture(scope="module")
 def practice(tmp_path_factory, session_dir):
-    """kscaled at work, and an administrator who has a kubeadm."""
+    """kscaled running, and an administrator with kubeadm."""
     directory = tmp_path_factory.mktemp("api-server")
     cluster = Cluster(session_dir / "api-server-cluster")
     cluster.up()
@@ -83,7 +83,7 @@ def practice(tmp_path_factory, session_dir):
 
 @pytest.fixture
 def plane(practice):
-    """As it should be, before and after."""
+    """Without faults before and after."""
     eventually(lambda: practice.visit().fine(), timeout=60)
     yield practice.plane
     if practice.plane.file.read_text().splitlines() != practice.plane.usual or practice.visit().bad():
@@ -92,13 +92,13 @@ def plane(practice):
 
 
 def forget_aggregator(practice):
-    """What an API server with these options has written stays when it has them no more."""
+    """The ConfigMap of an API server stays when its options are removed."""
     practice.cluster.kubectl("-n", "kube-system", "delete", "configmap", "extension-apiserver-authentication")
     return eventually(lambda: practice.visit().bad()["request-header"])
 
 
 def test_options_of_the_aggregator(practice, plane):
-    """Those that name the headers among them, without which kscaled knows the aggregator and nobody else."""
+    """Including those with the header names, without which kscaled knows no users."""
     plane.without("--requestheader-", "--proxy-client-")
     finding = forget_aggregator(practice)
     assert "kube-apiserver runs without --requestheader-client-ca-file" in finding["message"], finding
@@ -112,8 +112,8 @@ def test_options_of_the_aggregator(practice, plane):
     eventually(lambda: practice.cluster.as_hpa_controller(METRICS).status == 200)
 
 
-def test_authority_of_the_aggregator_that_has_ended(practice, plane, tmp_path):
-    """The API server tells of none then. kubeadm renews no authority; it makes a new one where there is none."""
+def test_expired_ca_of_the_aggregator(practice, plane, tmp_path):
+    """The API server then publishes none. kubeadm does not renew a CA, but creates a missing one."""
     now = datetime.datetime.now(datetime.timezone.utc)
     ended = pki.certificate(tmp_path, "ended", pki.authority(tmp_path, "any"), "ended", begin=now - 9 * DAY, end=now - DAY, ca=True)
     shutil.copy(ended.cert, plane.folder / "pki/front-proxy-ca.crt")
@@ -128,14 +128,14 @@ def test_authority_of_the_aggregator_that_has_ended(practice, plane, tmp_path):
 
 
 def written(plane, name, pair):
-    """The API server looks at its certificate's files."""
+    """The API server reloads the files of its certificate."""
     for source, end in ((pair.key, "key"), (pair.cert, "crt")):
         new = plane.folder / f"pki/{name}.new"
         shutil.copy(source, new)
         os.replace(new, plane.folder / f"pki/{name}.{end}")
 
 
-def test_certificate_of_the_api_server_that_has_ended(practice, plane, tmp_path):
+def test_expired_certificate_of_the_api_server(practice, plane, tmp_path):
     now = datetime.datetime.now(datetime.timezone.utc)
     ca = pki.Pair(plane.folder / "pki/ca.crt", plane.folder / "pki/ca.key")
     for name, begin, says in (("early", now + DAY, "not yet valid"), ("ended", now - 9 * DAY, "certificate has expired")):
@@ -147,7 +147,7 @@ def test_certificate_of_the_api_server_that_has_ended(practice, plane, tmp_path)
     eventually(lambda: practice.visit().fine(), timeout=60)
 
 
-def test_certificate_of_the_administrator_that_has_ended(practice, plane, tmp_path):
+def test_expired_certificate_of_the_administrator(practice, plane, tmp_path):
     now = datetime.datetime.now(datetime.timezone.utc)
     ca = pki.Pair(plane.folder / "pki/ca.crt", plane.folder / "pki/ca.key")
     ended = pki.certificate(tmp_path, "ended", ca, "kubernetes-admin", usage="clientAuth", begin=now - 9 * DAY, end=now - DAY)
@@ -156,13 +156,13 @@ def test_certificate_of_the_administrator_that_has_ended(practice, plane, tmp_pa
     practice.do(f"kubectl config set-credentials admin --kubeconfig {path} --embed-certs --client-certificate {ended.cert} --client-key {ended.key}")
     visit = Visit("--kubeconfig", path)
     finding = visit.bad()["credentials"]
-    assert 'the client certificate of "kubernetes-admin" ended at' in finding["message"] and visit.code == 2, finding
+    assert 'the client certificate of "kubernetes-admin" expired at' in finding["message"] and visit.code == 2, finding
     practice.do(spoken(finding["mend"])[0])
     assert Visit("--kubeconfig", path).status("credentials") == Visit("--kubeconfig", path).status("api-server") == "ok"
 
 
-def test_ways_to_a_service(practice, plane):
-    """With an address, to which no kube-proxy leads; and with a name."""
+def test_routing(practice, plane):
+    """With a cluster IP without kube-proxy; and with a DNS name."""
     there = lambda: Visit("--kubeconfig", practice.cluster.kubeconfig)
     objects = "service,endpoints,endpointslices"
     away = lambda: practice.cluster.kubectl("-n", "kscaled", "delete", objects, "-l", "app.kubernetes.io/name=kscaled", "--ignore-not-found")
@@ -174,16 +174,16 @@ def test_ways_to_a_service(practice, plane):
         option, line, name = spoken(finding["mend"])
         assert plane.by_k3s(line) == plane.by_kubeadm(option)
         eventually(lambda: there().status("routing") == "ok", timeout=60)
-        # Nobody is there, which is now told of the right place.
+        # Nothing listens there, which is now reported for the right address.
         eventually(lambda: f"https://{NOBODY_LISTENS}/" in there().bad()["available"]["message"], timeout=60)
-        # An API server that goes to endpoints itself has no way to a name.
+        # An API server that connects to endpoints cannot use a DNS name.
         practice.do(name.replace("NAME:PORT", practice.host))
         finding = eventually(lambda: there().bad()["routing"], timeout=60)
-        assert finding["status"] == "error" and "--enable-aggregator-routing=true, which knows no ExternalName" in finding["message"], finding
+        assert finding["status"] == "error" and "--enable-aggregator-routing=true, which does not support ExternalName" in finding["message"], finding
         assert finding["mend"] == "kubectl -n kscaled delete service kscaled; kscaled manifests --host ADDRESS:PORT | kubectl apply -f -", finding
         practice.do(finding["mend"].replace("ADDRESS:PORT", NOBODY_LISTENS))
         eventually(lambda: there().status("routing") == "ok", timeout=60)
-        # Where it does not, a name takes the place of the address, and takes it away.
+        # Otherwise a DNS name replaces the address.
         plane.start(plane.usual)
         practice.do(name.replace("NAME:PORT", practice.host))
         eventually(lambda: practice.visit().fine(), timeout=60)

@@ -142,7 +142,7 @@ def test_a_scaledjob(kscaled, job_stage):
     stage.cluster.custom.create_namespaced_custom_object("keda.sh", "v1alpha1", stage.namespace, "scaledobjects", {
         "apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": {"name": "worker"}, "spec": {"scaleTargetRef": {"name": "worker"}, "triggers": [stage.list_trigger("other")]}})
     told = eventually(lambda: "Deployment worker" in (text := kscaled.tell("explain", path).stdout) and text)
-    assert f"\nAlso      there is a ScaledJob of this name, too: `kscaled explain sj {path}`\n" in told
+    assert f"\nAlso      a ScaledJob of this name exists, too: `kscaled explain sj {path}`\n" in told
     assert kscaled.tell("explain", "sj", path).stdout.startswith(f"Object    ScaledJob {path} ")
     assert "CURRENT" in (both := kscaled.tell("get", "-n", stage.namespace).stdout) and "RUNNING" in both and "\n\n" in both
 
@@ -156,9 +156,9 @@ def test_unknown_and_unreachable(kscaled, stage):
     assert done.returncode == 1 and "nor any other in this namespace" in done.stderr
     for command in (("get",), ("explain", "a/b")):
         done = run(*command, f"--socket={free_socket()}")
-        assert done.returncode == 2 and "no kscaled can be reached" in done.stderr and done.stdout == ""
+        assert done.returncode == 2 and "cannot reach kscaled by" in done.stderr and done.stdout == ""
         done = run(*command, f"--status-address=127.0.0.1:{kscaled.status_port}")
-        assert done.returncode == 2 and "--status-address is gone" in done.stderr and "--socket" in done.stderr and done.stdout == ""
+        assert done.returncode == 2 and "--status-address was removed" in done.stderr and "--socket" in done.stderr and done.stdout == ""
 
 
 def test_a_name_alone(kscaled, stage, cluster, tmp_path):
@@ -170,7 +170,7 @@ def test_a_name_alone(kscaled, stage, cluster, tmp_path):
     assert told.returncode == 0 and told.stdout.startswith(f"Object    {stage.namespace}/{name} "), told
     assert kscaled.tell("explain", "so", name).stdout.startswith(f"Object    {stage.namespace}/{name} ")
     done = kscaled.tell("explain", "sj", name)
-    assert done.returncode == 1 and f'no ScaledJob has the name "{name}" in any namespace' in done.stderr, done
+    assert done.returncode == 1 and f'no ScaledJob is named "{name}" in any namespace' in done.stderr, done
     admin = f"--kubeconfig={cluster.kubeconfig}"  # its namespace is default, where there is none of that name
     told = eventually(lambda: (lambda done: done.returncode == 0 and done)(run("explain", admin, name)))
     assert told.stdout.startswith(f"Object    {stage.namespace}/{name} "), told
@@ -184,7 +184,7 @@ def test_a_name_alone(kscaled, stage, cluster, tmp_path):
         assert cluster.request(f"/apis/keda.sh/v1alpha1/namespaces/{other}/scaledobjects", "POST", body=body).status == 201
         for ask in (kscaled.tell, lambda *words: run(*words, admin)):
             done = eventually(lambda ask=ask: (lambda done: done.returncode == 1 and done)(ask("explain", name)))
-            assert done.stdout == "" and f'2 have the name "{name}"; say which:' in done.stderr, done
+            assert done.stdout == "" and f'2 objects are named "{name}"; choose one:' in done.stderr, done
             for line in (f"kscaled explain so {stage.namespace}/{name}", f"kscaled explain so {other}/{name}"):
                 assert f"  {line}\n" in done.stderr and ask(*line.split()[1:]).returncode == 0
             assert ask("explain", "-n", other, name).returncode == 0
@@ -205,4 +205,4 @@ def test_a_standby_says_so(launch, stage):
     assert told["leader"]["leading"] is False and told["decision"] is None and told["leader"]["whyNot"]
     assert told["leader"]["holder"] == explained(leader, stage)["leader"]["holder"]
     text = standby.tell("explain", f"{stage.namespace}/worker").stdout
-    assert "this process stands by" in text
+    assert "this process is on standby" in text

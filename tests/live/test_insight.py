@@ -268,7 +268,7 @@ def test_the_socket(launch, stage):
     with pytest.raises(ConnectionRefusedError):
         over_socket(path, "GET /")
     done = run("get", f"--socket={path}")
-    assert done.returncode == 2 and "no kscaled can be reached by the socket" in done.stderr
+    assert done.returncode == 2 and "cannot reach kscaled by the socket" in done.stderr
     again = launch("again", options={"insight_socket": path}).wait_serving()
     assert over_socket(path, f"GET {path_of(stage.namespace)}").startswith("HTTP/1.1 200")
     again.term()

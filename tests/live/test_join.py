@@ -21,16 +21,16 @@ from rig.waiting import DEFINITIONS_GONE, eventually
 
 @pytest.fixture(scope="module")
 def empty(session_dir):
-    """A control plane where nothing is installed."""
+    """An empty control plane."""
     cluster = Cluster(session_dir / "empty-cluster")
-    # With Services of both families, so that the host may have an address of either.
+    # With Services of both IP families, for host addresses of either.
     cluster.up("--hpa-sync-period=1s", "--hpa-downscale-stabilization=1s", "--apiserver-arg=--service-cluster-ip-range=10.96.0.0/16,fd00:96::/108")
     yield cluster
     cluster.down()
 
 
 class Host:
-    """What `kscaled join` writes, and the daemon that lives by it."""
+    """The files of `kscaled join`, and a daemon with them."""
 
     def __init__(self, cluster, directory):
         self.cluster = cluster
@@ -56,7 +56,7 @@ class Host:
         return done.stdout + done.stderr
 
     def start(self, config=None, **options):
-        """As the unit does it: what join wrote is all that the daemon is told."""
+        """Like the unit: the daemon gets only what join wrote."""
         env = dict(line.split("=", 1) for line in (self.config / "join.env").read_text().splitlines() if "=" in line and not line.startswith("#"))
         self.daemon = Daemon(self.installation, self.dir, options={"state_dir": self.state, "secure_port": None if "KSCALED_SECURE_PORT" in env else self.port, **options}, env=env, config=config)
         return self.daemon
@@ -95,7 +95,7 @@ def claims(token):
 
 def test_from_nothing_and_gone(empty, host, place):
     before = empty.everything()
-    # What would be done is said, and not done.
+    # A dry run changes nothing.
     said = host.join("--dry-run", f"--host=localhost:{host.port}")
     assert "would apply Namespace kscaled" in said and f"would write {host.state}/token" in said and f"localhost:{host.port}" in said
     assert empty.everything() == before and not host.config.exists() and not host.state.exists()
@@ -116,20 +116,20 @@ def test_from_nothing_and_gone(empty, host, place):
     place.push(1)
     place.ready_scaledobject(maxReplicaCount=1, advanced={"restoreToOriginalReplicaCount": True})
     eventually(lambda: place.replicas() == 1)
-    said = host.join(f"--host=localhost:{host.port}", "--wait=60s")  # once more: all is well
+    said = host.join(f"--host=localhost:{host.port}", "--wait=60s")  # again
     assert f"fetched a metric of ScaledObject {place.namespace}/" in said, said
 
-    # It does not leave while it acts; and what would be done is said, and not done.
+    # It refuses while kscaled runs, and a dry run changes nothing.
     with_it = empty.everything()
-    assert "still scales: stop it first (nothing was undone)" in host.leave("--wait=1s", code=1)
-    assert "would wait until nobody holds Lease kscaled/operator.keda.sh" in host.leave("--dry-run", "--purge")
+    assert "is still running: stop it first (nothing was undone)" in host.leave("--wait=1s", code=1)
+    assert "would wait until Lease kscaled/operator.keda.sh is free" in host.leave("--dry-run", "--purge")
     assert empty.everything() == with_it
     host.stop()
 
     said = host.leave("--restore-replicas")
     assert "deleted APIService v1beta1.external.metrics.k8s.io" in said
-    assert f"the target of scaledobjects {place.namespace}/worker: 2 replicas, as before" in said
-    assert "no finalizer of ours" in said, said
+    assert f"the target of scaledobjects {place.namespace}/worker has its original 2 replicas" in said
+    assert ": no finalizer" in said, said
     assert not place.get()["metadata"].get("finalizers")
     assert place.replicas() == 2 and not place.hpa_names() and not list(host.config.iterdir()) and not (host.state / "token").exists()
     delete_and_see_gone(empty, place.namespace)
@@ -138,7 +138,7 @@ def test_from_nothing_and_gone(empty, host, place):
     eventually(lambda: empty.request("/api/v1/namespaces/kscaled").status == 404)
     empty.create_namespace(place.namespace)
     eventually(lambda: empty.everything() == before, timeout=DEFINITIONS_GONE)
-    assert "failed" not in host.leave("--purge")  # there is nothing any more, which is no failure
+    assert "failed" not in host.leave("--purge")  # nothing is left, which is not an error
 
 
 def delete_and_see_gone(cluster, namespace):
@@ -151,8 +151,8 @@ def joined(host):
     return host.start().wait_serving()
 
 
-def test_what_is_restored_stays(empty, host, place):
-    """More than their HPAs allow, which would bring them back: and no other word is given than what they have in the end."""
+def test_restored_replicas_stay(empty, host, place):
+    """More replicas than their HPAs allow, which would revert them; only the final number is reported."""
     names = [f"worker-{i}" for i in range(12)]
     joined(host)
     place.push(100)
@@ -161,26 +161,26 @@ def test_what_is_restored_stays(empty, host, place):
         place.scaledobject(name, minReplicaCount=1, maxReplicaCount=3)
     for name in names:
         eventually(lambda: place.replicas(name) == 3, timeout=60)  # pylint: disable=cell-var-from-loop
-    # One of KEDA's: it is not known here who scales that target, so it is left alone.
+    # An HPA of KEDA: its target is left alone.
     hpa = place.hpa_names()[0]
     theirs = hpa.removeprefix("keda-hpa-")
     host.stop()
     labels = {"app.kubernetes.io/managed-by": "keda-operator", "kscaled.io/managed": None}
     empty.kubectl("-n", place.namespace, "patch", "hpa", hpa, "--type=merge", "-p", json.dumps({"metadata": {"labels": labels}}))
     said = host.leave("--restore-replicas")
-    assert f"horizontalpodautoscalers {place.namespace}/{hpa} stays: it is another installation's" in said
+    assert f"horizontalpodautoscalers {place.namespace}/{hpa} stays: it belongs to another installation" in said
     assert place.hpa_names() == [hpa] and place.replicas(theirs) == 3
     for name in names:
         if name != theirs:
-            assert f"the target of scaledobjects {place.namespace}/{name}: 5 replicas, as before" in said and place.replicas(name) == 5
-    # The controller goes on with the HPA that is left, and with no other.
+            assert f"the target of scaledobjects {place.namespace}/{name} has its original 5 replicas" in said and place.replicas(name) == 5
+    # The controller continues only with the remaining HPA.
     place.set_replicas(9, theirs)
     eventually(lambda: place.replicas(theirs) == 3)
     assert all(place.replicas(name) == 5 for name in names if name != theirs)
 
 
-def test_what_cannot_be_restored_is_said(empty, host, place):
-    """A policy of the cluster's allows no more than four."""
+def test_replicas_that_cannot_be_restored(empty, host, place):
+    """A policy of the cluster allows at most four."""
     joined(host)
     place.deployment(replicas=5)
     place.push(100)
@@ -195,7 +195,7 @@ def test_what_cannot_be_restored_is_said(empty, host, place):
     scale = f"/apis/apps/v1/namespaces/{place.namespace}/deployments/worker/scale"
     eventually(lambda: empty.request(f"{scale}?dryRun=All", "PUT", body={"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "worker", "namespace": place.namespace}, "spec": {"replicas": 6}}).status == 422)
     said = host.leave("--restore-replicas", code=1)
-    assert f"scaledobjects {place.namespace}/worker: its target has 3 replicas, not 5 as before" in said and "2 steps failed" in said, said
+    assert f"scaledobjects {place.namespace}/worker: its target has 3 replicas, not the original 5" in said and "2 steps failed" in said, said
     empty.kubectl("delete", "validatingadmissionpolicybinding,validatingadmissionpolicy", place.namespace)
 
 
@@ -209,8 +209,8 @@ def definition(cluster, kind):
 
 
 @pytest.mark.parametrize("installed_by", ["helm", "hand"])
-def test_what_was_there_before_stays(empty, host, place, installed_by):
-    """KEDA's kinds with the users' objects, its APIService and a namespace: kscaled uses them, and leaves without them."""
+def test_objects_of_others_stay(empty, host, place, installed_by):
+    """KEDA's CRDs with the users' objects, its APIService and a namespace: kscaled uses them, and leave keeps them."""
     host.leave("--purge")
     eventually(lambda: empty.request("/api/v1/namespaces/kscaled").status == 404 and all(definition(empty, kind).status == 404 for kind in KINDS), timeout=DEFINITIONS_GONE)
     marks = HELM if installed_by == "helm" else {"labels": {"app.kubernetes.io/part-of": "keda-operator"}}
@@ -226,7 +226,7 @@ def test_what_was_there_before_stays(empty, host, place, installed_by):
     spec = {"group": "external.metrics.k8s.io", "version": "v1beta1", "groupPriorityMinimum": 100, "versionPriority": 100, "insecureSkipTLSVerify": True, "service": service}
     empty.kubectl("apply", "--server-side", "-f", "-", stdin=yaml.safe_dump({"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": "v1beta1.external.metrics.k8s.io", **marks}, "spec": spec}))
 
-    for _ in range(2):  # the second run knows still from whom it was taken
+    for _ in range(2):  # the second run keeps the note of the owner
         host.join(f"--host=localhost:{host.port}", "--take-apiservice")
         host.start(release_apiservice_on_stop="true").wait_serving()
         host.stop()
@@ -245,11 +245,11 @@ def test_what_was_there_before_stays(empty, host, place, installed_by):
         assert f"CustomResourceDefinition {kind}.keda.sh, with all its objects stays: {why}" in said, said
         assert definition(empty, kind).json["metadata"]["labels"] == marks["labels"]
     assert "Namespace kscaled stays: " in said and empty.request("/api/v1/namespaces/kscaled").json["metadata"].get("deletionTimestamp") is None
-    assert "back to Service keda/keda-operator-metrics-apiserver, from which it was taken" in said
+    assert "back to Service keda/keda-operator-metrics-apiserver" in said
     back = empty.request(METRICS).json
     assert back["spec"] == spec and back["metadata"]["labels"] == marks["labels"] and "kscaled.io/taken-from" not in back["metadata"].get("annotations", {})
 
-    # Its server is gone, too: what leads nowhere makes each namespace that is deleted wait.
+    # Its server is gone, too: an APIService without one would block deletions of namespaces.
     host.join(f"--host=localhost:{host.port}", "--take-apiservice")
     empty.kubectl("-n", "keda", "delete", "service", service["name"])
     host.leave()
@@ -260,8 +260,8 @@ def test_what_was_there_before_stays(empty, host, place, installed_by):
         delete_and_see_gone(empty, namespace)
 
 
-def test_narrower_options_leave_no_wider_rights(empty, host):
-    """What remains is what the narrow options alone bring; and a role of others is none of it."""
+def test_fewer_options_mean_fewer_rights(empty, host):
+    """Only the rights of the new options remain; foreign roles are kept."""
     narrow = [f"--host=localhost:{host.port}", "--watch-namespace=default", "--scale-kinds=deployments", "--no-scaledjobs", "--restrict-secret-access", "--no-webhook"]
     host.leave("--purge")
     eventually(lambda: empty.request("/api/v1/namespaces/kscaled").status == 404, timeout=60)
@@ -275,25 +275,25 @@ def test_narrower_options_leave_no_wider_rights(empty, host):
     may = lambda *what: empty.run_kubectl("auth", "can-i", *what, "--as=system:serviceaccount:kscaled:kscaled").stdout.strip()
     assert may("list", "secrets", "-n", "kube-system") == "yes"
     said = host.join("--dry-run", *narrow)
-    assert "would delete clusterrolebindings kscaled-secrets: it is not asked for any more" in said and empty.everything() == wide
+    assert "would delete clusterrolebindings kscaled-secrets: no longer needed with these options" in said and empty.everything() == wide
     said = host.join(*narrow)
-    assert "deleted clusterrolebindings kscaled-secrets: it is not asked for any more" in said and "deleted validatingwebhookconfigurations kscaled-admission" in said
+    assert "deleted clusterrolebindings kscaled-secrets: no longer needed with these options" in said and "deleted validatingwebhookconfigurations kscaled-admission" in said
     assert empty.everything() == alone
     assert may("list", "secrets", "-n", "kube-system") == "no" and may("create", "serviceaccounts/token", "-n", "default") == "no"
     empty.kubectl("delete", "clusterrole", "theirs")
 
 
 def test_killed_and_left(empty, host):
-    """It gave no Lease back: waited for as long as another leader would."""
+    """The Lease was not released: leave waits for its expiry."""
     joined(host)
     host.daemon.kill()
     said = host.leave("--wait=2s", code=1)
-    assert "holds Lease kscaled/operator.keda.sh and perhaps still scales: stop it first (nothing was undone)" in said and "--wait must be longer than 15 seconds" in said
+    assert "holds Lease kscaled/operator.keda.sh and may still be running: stop it first (nothing was undone)" in said and "--wait must exceed 15 seconds" in said
     assert "deleted the Lease operator.keda.sh" in host.leave()
 
 
 def test_the_token_is_renewed(empty, host, place):
-    """One with ten minutes, which is less than a quarter of an hour before its end."""
+    """A token of ten minutes, less than the quarter of an hour before which it is renewed."""
     host.join(f"--host=localhost:{host.port}")
     short = empty.token("kscaled", "kscaled", seconds=600)
     (host.state / "token").write_text(short)
@@ -305,7 +305,7 @@ def test_the_token_is_renewed(empty, host, place):
     daemon.wait_serving()
     assert re.search(r"credentials: .*/token: renewed, good until ", daemon.log())
     eventually(lambda: daemon.metric('kscaled_credentials_expiry_timestamp_seconds{credential="token"}') == said["exp"])
-    eventually(lambda: daemon.metrics().get('kscaled_credentials_expiry_timestamp_seconds{credential="serving-certificate"}', 0) > time.time() + 86400, timeout=60)  # looked at each 30 s
+    eventually(lambda: daemon.metrics().get('kscaled_credentials_expiry_timestamp_seconds{credential="serving-certificate"}', 0) > time.time() + 86400, timeout=60)  # checked every 30 s
     assert short not in daemon.log() and host.token() not in daemon.log()
     place.deployment(replicas=0)
     place.push(1)
@@ -323,7 +323,7 @@ def test_a_token_elsewhere_is_left_alone(empty, host, tmp_path):
 
 
 def test_the_kubeconfig_is_replaced(empty, host):
-    """As k3s does it: another file in its place, which is in use at once; and a broken one is said at once."""
+    """By a rename, as k3s does it: used at once, and a broken one is reported at once."""
     daemon = joined(host)
     another = empty.token("kscaled", "kscaled")
     empty.write_kubeconfig(host.config / "new", "kscaled", another)
@@ -350,8 +350,8 @@ def test_reload(empty, host, tmp_path):
     assert daemon.alive()
 
 
-def test_the_way_is_found(empty, host):
-    """Without --host: Services have no addresses here that lead anywhere, so what is left is the name of this very host."""
+def test_finds_the_address(empty, host):
+    """Without --host: cluster IPs do not work here, so the host's name remains."""
     host.join(f"--port={host.port}")
     assert f"KSCALED_SECURE_PORT={host.port}" in (host.config / "join.env").read_text()
     host.start(allow_local_sources="true").wait_ready()
@@ -362,16 +362,16 @@ def test_the_way_is_found(empty, host):
     host.daemon.wait_serving()
 
 
-def test_nobody_is_reached(empty, host):
-    """Nothing runs here: said with the reason, and another run completes it."""
+def test_not_reached(empty, host):
+    """Nothing runs here: reported with the reason; another run completes it."""
     said = host.join(f"--host=localhost:{host.port}", "--wait=3s", code=1)
-    assert f"not reached at localhost:{host.port}: " in said and "does not reach kscaled: is it running here" in said
+    assert f"not reached at localhost:{host.port}: " in said and "does not reach kscaled: check that it runs here" in said
     host.start()
     assert "the API server reaches kscaled" in host.join(f"--host=localhost:{host.port}", "--wait=60s")
 
 
-def test_a_new_way_that_leads_nowhere(empty, host, place):
-    """What worked is put back: objects, rights and files; whatever else is asked for with it."""
+def test_restores_after_an_unusable_address(empty, host, place):
+    """The previous state is restored: objects, rights and files, also with other changed options."""
     host.leave("--purge")
     eventually(lambda: empty.request("/api/v1/namespaces/kscaled").status == 404, timeout=60)
     host.join(f"--host=localhost:{host.port}", "--watch-namespace=default")
@@ -384,27 +384,27 @@ def test_a_new_way_that_leads_nowhere(empty, host, place):
     stood, files_stood, rules_stood = way(empty), files(), rules()
     for to, more in ((f"localhost:{free_port()}", ["--no-webhook", "--no-scaledjobs"]), ("192.0.2.7:8443", ["--service-account-tokens"]), ("nowhere.example.com:8443", [])):
         said = host.join(f"--host={to}", "--wait=2s", *more, code=1)
-        assert f"not reached at {to}: " in said and f"put back what worked before: the API server reaches kscaled at localhost:{host.port} again" in said, said
+        assert f"not reached at {to}: " in said and f"restored the previous state: the API server reaches kscaled at localhost:{host.port} again" in said, said
         assert way(empty) == stood and files() == files_stood and rules() == rules_stood
     host.daemon.wait_serving()
-    # And it is not put back where it works.
-    assert "put back" not in host.join(f"--host=localhost:{host.port}", "--no-webhook", "--wait=60s")
+    # A working address is not reverted.
+    assert "restored the previous state" not in host.join(f"--host=localhost:{host.port}", "--no-webhook", "--wait=60s")
     assert "--no-webhook" in (host.config / "join.env").read_text()
 
 
-def test_the_port_is_said(empty, host):
-    """That of before stays, where none is given; and what must be forwarded is told."""
+def test_port(empty, host):
+    """Without --port the previous one is kept; required forwarding is reported."""
     host.leave("--purge")
     said = host.join(f"--host=localhost:{host.port}", f"--port={host.port}")
     assert f"kscaled listens on port {host.port} here\n" in said, said
     assert f"KSCALED_SECURE_PORT={host.port}" in (host.config / "join.env").read_text()
     said = host.join("--host=scaler.example.com:443")
-    assert f"kscaled listens on port {host.port} here (--port says another): port 443 of scaler.example.com must lead to it" in said, said
+    assert f"kscaled listens on port {host.port} here (change it with --port): port 443 of scaler.example.com must be forwarded to it" in said, said
     assert f"KSCALED_SECURE_PORT={host.port}" in (host.config / "join.env").read_text()
     assert "kscaled would listen on port 8443 here" in host.join("--host=localhost:8443", "--port=8443", "--dry-run")
     host.join("--host=localhost:8443", "--port=8443")
     assert "KSCALED_SECURE_PORT" not in (host.config / "join.env").read_text()
-    # What the user has configured counts more than what was said before, and less than what is said now.
+    # The configuration file overrides the previous --port, and --port overrides both.
     host.join(f"--host=localhost:{host.port}", f"--port={host.port}")
     (host.config / "kscaled.conf").write_text("secure-port = 7443\n")
     assert "kscaled listens on port 7443 here" in host.join("--host=localhost:7443")
@@ -414,8 +414,8 @@ def test_the_port_is_said(empty, host):
     (host.config / "kscaled.conf").unlink()
 
 
-def test_what_others_have_is_theirs(empty, host):
-    """The external metrics of another server: refused, by name, before anything is changed; and taken when told."""
+def test_apiservice_of_others(empty, host):
+    """The external metrics of another server: refused by name before any change, and taken over with --take-apiservice."""
     spec = {"group": "external.metrics.k8s.io", "version": "v1beta1", "groupPriorityMinimum": 100, "versionPriority": 100, "insecureSkipTLSVerify": True,
             "service": {"namespace": "keda", "name": "keda-operator-metrics-apiserver"}}
     host.leave("--purge")
@@ -423,13 +423,13 @@ def test_what_others_have_is_theirs(empty, host):
     said = host.join(f"--host=localhost:{host.port}", code=1)
     assert "belongs to Service keda/keda-operator-metrics-apiserver" in said and "--take-apiservice" in said
     assert empty.request("/api/v1/namespaces/kscaled").status == 404 and not host.config.exists()
-    assert "v1beta1.external.metrics.k8s.io stays: it does not lead to Service kscaled/kscaled" in host.leave()
-    assert "is taken from Service keda/" in host.join(f"--host=localhost:{host.port}", "--take-apiservice")
+    assert "v1beta1.external.metrics.k8s.io stays: it does not point to Service kscaled/kscaled" in host.leave()
+    assert "from Service keda/" in host.join(f"--host=localhost:{host.port}", "--take-apiservice")
     host.start().wait_serving()
 
 
 def test_killed_and_freed_by_hand(empty, host, place):
-    """As kscaled-leave(1) says it, for one who has no kscaled at hand: no namespace hangs."""
+    """By the commands in kscaled-leave(1), without kscaled: no namespace hangs."""
     daemon = joined(host)
     place.deployment(replicas=0)
     place.ready_scaledobject(maxReplicaCount=1, advanced={"restoreToOriginalReplicaCount": True})
@@ -443,7 +443,7 @@ def test_killed_and_freed_by_hand(empty, host, place):
 
 
 def way(cluster):
-    """What leads to the host: of the Service, its EndpointSlices and its Endpoints. And which Service it is."""
+    """The addresses in the Service, its EndpointSlices and its Endpoints; and the Service's UID."""
     objects = [cluster.request(f"{api}/namespaces/kscaled/{kind}") for api, kind in (("/api/v1", "services"), ("/apis/discovery.k8s.io/v1", "endpointslices"), ("/api/v1", "endpoints"))]
     (service,), slices, endpoints = (answer.json["items"] for answer in objects)
     spec = service["spec"]
@@ -461,8 +461,8 @@ WAYS = {
 }
 
 
-def test_another_way(empty, host):
-    """From each kind of address to each other, which the API server does not turn into each other by itself."""
+def test_another_address(empty, host):
+    """From each kind of address to each other, which applying alone does not achieve."""
     first, second, third, name = WAYS
     host.leave("--purge")
     eventually(lambda: empty.request("/api/v1/namespaces/kscaled").status == 404, timeout=60)
@@ -477,15 +477,15 @@ def test_another_way(empty, host):
         assert ("would delete" in said) == (to == name), said
         assert way(empty) == (WAYS[before], service)
         host.join(f"--host={to}")
-        assert way(empty) == (WAYS[to], service)  # the same Service: one that goes takes Endpoints along, whenever a controller gets to it
+        assert way(empty) == (WAYS[to], service)  # the same Service: deleting it would delete Endpoints later
         before = to
-    # And it is a way: once the daemon is there, it is reached.
+    # And it works: once the daemon runs, it is reached.
     host.start()
     assert f"the API server reaches kscaled at localhost:{host.port}" in host.join(f"--host=localhost:{host.port}", "--wait=60s")
 
 
-def test_another_way_than_what_was_applied_by_hand(empty, host):
-    """Whoever applied the manifests has ports of his own in the Service, which would stay beside ours."""
+def test_another_address_after_kubectl_apply(empty, host):
+    """Ports that another field manager applied would stay beside ours."""
     first, _, third, name = WAYS
     for applied, joined_by in ((first, name), (name, third)):
         host.leave("--purge")
@@ -496,8 +496,8 @@ def test_another_way_than_what_was_applied_by_hand(empty, host):
         assert way(empty)[0] == WAYS[joined_by]
 
 
-def test_another_way_than_what_others_made(empty, host):
-    """That is theirs: refused by name, before anything is changed."""
+def test_another_address_with_a_foreign_service(empty, host):
+    """Refused by name before any change."""
     first, _, third, name = WAYS
     host.leave("--purge")
     eventually(lambda: empty.request("/api/v1/namespaces/kscaled").status == 404, timeout=60)
@@ -508,25 +508,25 @@ def test_another_way_than_what_others_made(empty, host):
     before = empty.everything()
     for options in ([], ["--dry-run"]):
         said = host.join(f"--host={first}", *options, code=1)
-        assert "EndpointSlice kscaled/kscaled-host leads elsewhere" in said and "--service-name" in said
+        assert "EndpointSlice kscaled/kscaled-host belongs to another installation" in said and "--service-name" in said
     assert empty.everything() == before and not host.config.exists()
-    host.join(f"--host={name}")  # nothing of theirs is in its way
+    host.join(f"--host={name}")  # nothing of theirs must be replaced
     assert empty.request(f"{api}/kscaled-host").json["addressType"] == "IPv6"
 
     services = "/api/v1/namespaces/kscaled/services"
     assert empty.request(f"{services}/kscaled", "DELETE").status == 200 and empty.request(f"{api}/kscaled-host", "DELETE").status == 200
     theirs = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "kscaled", "labels": {"app.kubernetes.io/part-of": "another"}}, "spec": {"type": "ExternalName", "externalName": "their.example.com"}}
     assert empty.request(services, "POST", body=theirs).status == 201
-    assert "Service kscaled/kscaled leads elsewhere" in host.join(f"--host={third}", code=1)
+    assert "Service kscaled/kscaled belongs to another installation" in host.join(f"--host={third}", code=1)
     assert empty.request(f"{services}/kscaled").json["spec"]["externalName"] == "their.example.com"
     host.join(f"--host={third}", "--service-name=another", "--take-apiservice")
     assert empty.request(f"{services}/kscaled").json["spec"]["externalName"] == "their.example.com"
     assert empty.request(f"{api}/another-host").json["addressType"] == "IPv6"
     host.leave("--service-name=another")
-    delete_and_see_gone(empty, "kscaled")  # which was there before, so that no --purge deletes it
+    delete_and_see_gone(empty, "kscaled")  # which existed before, so that --purge does not delete it
 
 
-# A host where systemd runs, of which the users are told in a file: in namespaces of its own.
+# A host with systemd and its users in a file, in its own namespaces.
 ON_A_HOST = """
 mount -t tmpfs none /run
 mkdir -p /run/systemd/system
@@ -538,7 +538,7 @@ exec "$@"
 
 
 def test_the_user_of_the_service(empty, host, tmp_path):
-    """Where there is none the service could not start: said, and before anything is changed; `make install` alone makes none."""
+    """Without the user the service cannot start: reported before any change; `make install` does not create it."""
     host.leave("--purge")
     eventually(lambda: empty.request("/api/v1/namespaces/kscaled").status == 404, timeout=60)
     before = empty.everything()
@@ -552,19 +552,19 @@ def test_the_user_of_the_service(empty, host, tmp_path):
         return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180, check=False)
 
     done = join(root)
-    assert done.returncode == 1 and "there is no user kscaled, as whom kscaled.service runs" in done.stderr and '"systemd-sysusers kscaled.conf"' in done.stderr, done.stderr
+    assert done.returncode == 1 and "user kscaled, which kscaled.service runs as, does not exist" in done.stderr and '"systemd-sysusers kscaled.conf"' in done.stderr, done.stderr
     assert done.stdout == ""
     done = join(root, "--dry-run")
-    assert done.returncode == 0 and "warning: there is no user kscaled" in done.stderr and "would enable and start" in done.stdout, done.stderr
+    assert done.returncode == 0 and "warning: user kscaled, which kscaled.service runs as, does not exist" in done.stderr and "would enable and start" in done.stdout, done.stderr
     done = join(root + "kscaled:x:990:990::/var/lib/kscaled:/usr/sbin/nologin\n", "--dry-run")
     assert done.returncode == 0 and done.stderr == "" and "would enable and start" in done.stdout
     assert empty.everything() == before and not host.config.exists() and not host.state.exists()
     done = join(root, "--no-start")
-    assert done.returncode == 0 and "warning: there is no user kscaled" in done.stderr and "start kscaled with: systemctl enable --now kscaled" in done.stdout, done.stderr
+    assert done.returncode == 0 and "warning: user kscaled, which kscaled.service runs as, does not exist" in done.stderr and "start kscaled with: systemctl enable --now kscaled" in done.stdout, done.stderr
 
 
 def test_a_service_that_does_not_start(empty, host, tmp_path):
-    """What it said last is shown; systemctl and journalctl are played here."""
+    """The last log lines are shown; with fake systemctl and journalctl."""
     root = "root:x:0:0:root:/root:/bin/sh\nkscaled:x:0:0::/:/usr/sbin/nologin\n"
     (tmp_path / "passwd").write_text(root)
     (tmp_path / "nsswitch.conf").write_text("passwd: files\ngroup: files\nhosts: files\n")
@@ -578,14 +578,14 @@ def test_a_service_that_does_not_start(empty, host, tmp_path):
                "env", f"PATH={programs}:{os.environ['PATH']}", program(), "join", f"--kubeconfig={empty.kubeconfig}", f"--config-dir={host.config}", f"--state-dir={host.state}", f"--host=localhost:{host.port}"]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180, check=False)
     assert done.returncode == 1 and "kscaled.service does not start: systemctl restart failed" in done.stderr, done
-    assert "what kscaled said last (journalctl -u kscaled):\n  one\n  kscaled: option secure-port: 80: permission denied\n" in done.stderr, done.stderr
+    assert "last log lines of kscaled (journalctl -u kscaled):\n  one\n  kscaled: option secure-port: 80: permission denied\n" in done.stderr, done.stderr
     assert "--unit=kscaled.service" in (tmp_path / "asked").read_text()
 
 
 @pytest.mark.parametrize("command, arguments, said", [
     ("join", [], "--kubeconfig is missing"), ("leave", [], "--kubeconfig is missing"), ("join", ["--kubeconfig=/none"], "/none"), ("leave", ["--kubeconfig=/none"], "/none"),
-    ("join", ["--kubeconfig=x", "--host=10.0.0.300:1"], "10.0.0.300"), ("join", ["--kubeconfig=x", "--wait=2h"], "out of range"), ("join", ["--kubeconfig=x", "--port=0"], "no port"),
-    ("join", ["--kubeconfig=x", "--config-dir=etc"], "must be absolute"), ("join", ["--kubeconfig=x", "more"], '"more" is no option'), ("join", ["--kubeconfig=x", "--namespace=A"], "--namespace"),
+    ("join", ["--kubeconfig=x", "--host=10.0.0.300:1"], "10.0.0.300"), ("join", ["--kubeconfig=x", "--wait=2h"], "out of range"), ("join", ["--kubeconfig=x", "--port=0"], "is not a port"),
+    ("join", ["--kubeconfig=x", "--config-dir=etc"], "must be absolute"), ("join", ["--kubeconfig=x", "more"], 'unexpected argument "more"'), ("join", ["--kubeconfig=x", "--namespace=A"], "--namespace"),
     ("leave", ["--kubeconfig=x", "--namespace=A"], "--namespace"), ("leave", ["--kubeconfig=x", "--wait=soon"], "--wait"),
 ])
 def test_wrong_usage(command, arguments, said):
@@ -594,15 +594,15 @@ def test_wrong_usage(command, arguments, said):
 
 
 def test_leaves_a_cluster_install(empty, host):
-    """What `kscaled manifests` without --host put there; the files of this host are none of its business."""
-    host.leave("--purge")  # what another test left
+    """An installation by `kscaled manifests` without --host; the files of this host are not touched."""
+    host.leave("--purge")  # remains of another test
     eventually(lambda: empty.request("/api/v1/namespaces/kscaled").status == 404, timeout=60)
     before = empty.everything()
     empty.kubectl("apply", "-f", "-", stdin=host.installation.manifests("--watch-namespace", "default,kube-public"))
     host.config.mkdir()
     (host.config / "kubeconfig").write_text("another's")
     said = host.leave("--in-cluster", "--purge", "--delete-hpas")
-    assert "changed Deployment kscaled: no replicas" in said and "deleted deployments kscaled/kscaled" in said and "deleted rolebindings kube-public/" in said
+    assert "changed Deployment kscaled: 0 replicas" in said and "deleted deployments kscaled/kscaled" in said and "deleted rolebindings kube-public/" in said
     assert (host.config / "kubeconfig").read_text() == "another's"
     eventually(lambda: empty.everything() <= before, timeout=DEFINITIONS_GONE)
     assert not any("kscaled" in name or "keda" in name for one in empty.everything() for name in one)

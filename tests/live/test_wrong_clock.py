@@ -161,5 +161,5 @@ def test_nothing_is_undone_under_a_leader(cluster, installation, launch, clock, 
     daemon = launch(options={"retry_period": "500ms"}).wait_serving()  # so that it is soon seen to renew
     before = cluster.everything()
     done = run("leave", f"--kubeconfig={cluster.kubeconfig}", f"--config-dir={tmp_path}/none", f"--state-dir={tmp_path}/none", "--wait=3s", env=clock(offset).env)
-    assert done.returncode == 1 and "holds Lease kscaled/operator.keda.sh and still scales: stop it first (nothing was undone)" in done.stderr, done.stdout + done.stderr
+    assert done.returncode == 1 and "holds Lease kscaled/operator.keda.sh and is still running: stop it first (nothing was undone)" in done.stderr, done.stdout + done.stderr
     assert done.stdout == "" and cluster.everything() == before and daemon.leading() and installation.available()

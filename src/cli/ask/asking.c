@@ -54,8 +54,8 @@ bool asking_take(const char *command, int c, const char *value, struct insightcl
 	case ASKING_KUBECONFIG: ways->kubeconfig = value; return true;
 	case ASKING_STATUS_ADDRESS:
 		fprintf(stderr,
-			"%s: --status-address is gone, for nothing is told about objects there any more: --socket PATH "
-			"asks kscaled on this host (its --insight-socket), --kubeconfig FILE the cluster\n",
+			"%s: --status-address was removed: use --socket PATH for kscaled on this host (its "
+			"--insight-socket) or --kubeconfig FILE for the cluster\n",
 			command);
 		return false;
 	default: fprintf(stderr, "Try \"%s --help\".\n", command); return false;

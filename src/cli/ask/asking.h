@@ -3,8 +3,8 @@
 #define CLI_ASK_ASKING_H
 
 /*
- * What `kscaled explain` and `kscaled get` share: options and words of the command line, the
- * terminal, and exit statuses.
+ * Shared by `kscaled explain` and `kscaled get`: options and kinds on the command line, the
+ * terminal, exit statuses.
  */
 
 #include <stdbool.h>
@@ -15,9 +15,7 @@
 
 enum asking_exit { ASKING_OK = 0, ASKING_UNKNOWN = 1, ASKING_UNREACHABLE = 2 /* wrong usage, too */ };
 
-/*
- * The size of the terminal on standard output; 0 and 0: it is none, so nothing is cut or left out.
- */
+/* The size of the terminal on standard output; 0 and 0: not a terminal, so nothing is cut. */
 struct asking_screen {
 	size_t columns, rows;
 };
@@ -32,15 +30,15 @@ enum { ASKING_SOCKET = 256, ASKING_KUBECONFIG, ASKING_STATUS_ADDRESS };
 		"status-address", required_argument, NULL, ASKING_STATUS_ADDRESS                                       \
 	}
 #define ASKING_HELP                                                                                                    \
-	"      --socket PATH            Unix socket where kscaled answers on this host\n"                              \
-	"      --kubeconfig FILE        ask the cluster instead, as the user of this file\n"                           \
-	"                               (default: kscaled's socket, where one answers; else KUBECONFIG)\n"             \
+	"      --socket PATH            Unix socket of kscaled on this host\n"                                         \
+	"      --kubeconfig FILE        ask the cluster instead, with this kubeconfig\n"                               \
+	"                               (default: kscaled's socket if one answers, else KUBECONFIG)\n"                 \
 	"      --help                   print this text\n"
 
 /*
- * Where a command asks that names no way itself: as kubectl would, when kubectl runs it; else by
- * the environment and the config file of the daemon. Fills *ways, which borrows from *a. -1: they
- * are wrong, which is printed. asking_done in both cases.
+ * Where to ask by default: the cluster of kubectl, if run as its plugin; else by the daemon's
+ * environment and config file. Fills *ways, which borrows from *a. -1: these are invalid, which is
+ * printed. asking_done in both cases.
  */
 struct asking {
 	struct options options;
@@ -50,8 +48,8 @@ int asking_begin(const char *command, struct asking *a, struct insightclient_way
 void asking_done(struct asking *a);
 
 /*
- * Takes one of them. c: what getopt_long returned. false: it is none of them, or one that was
- * removed; the error is printed.
+ * Takes one of these options. c: the result of getopt_long. false: another option, or a removed
+ * one; the error is printed.
  */
 bool asking_take(const char *command, int c, const char *value, struct insightclient_ways *ways);
 
@@ -62,7 +60,7 @@ bool asking_take(const char *command, int c, const char *value, struct insightcl
 #define ASKING_OBJECTS "scaledobjectinsights"
 #define ASKING_JOBS    "scaledjobinsights"
 const char *asking_resource(const char *word);
-extern const char *const asking_kinds[]; /* these words; ended by NULL */
+extern const char *const asking_kinds[]; /* these words; NULL-terminated */
 
 /*
  * "/apis/insight.kscaled.io/v1/namespaces/shop/scaledobjectinsights/web". namespace_ and name may
@@ -70,7 +68,7 @@ extern const char *const asking_kinds[]; /* these words; ended by NULL */
  */
 char *asking_path(const char *resource, const char *namespace_, const char *name);
 
-/* The media type by which a list is answered as a Table: metadata and columns, no explanations. */
+/* The media type of a Table: metadata and columns, no explanations. */
 #define ASKING_TABLE "application/json;as=Table;v=v1;g=meta.k8s.io"
 
 #endif

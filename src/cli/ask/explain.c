@@ -19,15 +19,13 @@
 
 static const char help_text[] =
 	"usage: kscaled explain [OPTION]... [KIND] [NAMESPACE/]NAME\n"
-	"Tell why the replicas of a ScaledObject's target are what they are, or why a ScaledJob has created so many\n"
-	"Jobs: readings, the decision and what held it back, what the HorizontalPodAutoscaler says, and what was\n"
-	"changed or created lately, and why.\n"
+	"Explain the replicas of a ScaledObject's target, or the Jobs of a ScaledJob: readings, the decision and what\n"
+	"limited it, the state of the HorizontalPodAutoscaler, and recent changes with their reasons.\n"
 	"\n"
-	"KIND is so (scaledobject) or sj (scaledjob); without it, whichever has the name, and the ScaledObject of "
-	"two.\n"
+	"KIND is so (scaledobject) or sj (scaledjob); without it, the ScaledObject of the name, else the ScaledJob.\n"
 	"\n"
-	"  -n, --namespace NS           the namespace, when only NAME is given; else that of the kubeconfig, else\n"
-	"                               the one that has this name, if no other has it\n"
+	"  -n, --namespace NS           the namespace if only NAME is given (default: that of the kubeconfig, else\n"
+	"                               the only one with this name)\n"
 	"  -o, --output json            print the answer as JSON\n" ASKING_HELP;
 
 static const struct option options[] = {
@@ -63,7 +61,7 @@ static bool take_words(struct explain_arguments *a, char *const *words, int coun
 		a->resource = asking_resource(words[0]);
 		if (!a->resource)
 			fprintf(stderr,
-				"kscaled explain: \"%.80s\" is no kind: so and sj are, or scaledobject and scaledjob\n",
+				"kscaled explain: unknown kind \"%.80s\": use so (scaledobject) or sj (scaledjob)\n",
 				words[0]);
 	} else if (count != 1) {
 		fputs("kscaled explain: name one object: NAMESPACE/NAME\n", stderr);
@@ -76,7 +74,7 @@ static bool read_options(int argc, char **argv, struct explain_arguments *a)
 {
 	int c;
 
-	optind = 0; /* glibc: begin anew, main may have used getopt before */
+	optind = 0; /* glibc: reset, main may have used getopt */
 	while ((c = getopt_long(argc, argv, "n:o:h", options, NULL)) != -1) {
 		switch (c) {
 		case 'n': a->namespace_ = optarg; break;
@@ -96,8 +94,8 @@ static bool read_options(int argc, char **argv, struct explain_arguments *a)
 }
 
 /*
- * The names of the object, which the caller owns; namespace NULL: not named. false: they cannot be
- * names; the error is printed.
+ * The names of the object, which the caller owns; namespace NULL: not given. false: invalid; the
+ * error is printed.
  */
 static bool read_object(const struct explain_arguments *a, char **namespace_, char **name)
 {
@@ -108,13 +106,13 @@ static bool read_object(const struct explain_arguments *a, char **namespace_, ch
 		: a->namespace_ ? mem_dup(a->namespace_)
 				: NULL;
 	if (slash && a->namespace_ && strcmp(*namespace_, a->namespace_) != 0)
-		fprintf(stderr, "kscaled explain: \"%.80s\" is not in the namespace \"%.80s\" that -n names\n",
-			a->object, a->namespace_);
+		fprintf(stderr, "kscaled explain: \"%.80s\" is not in the namespace \"%.80s\" given by -n\n", a->object,
+			a->namespace_);
 	else if ((*namespace_ && !dnsname_is_subdomain(*namespace_, strlen(*namespace_))) ||
 		!dnsname_is_subdomain(*name, strlen(*name)))
 		fprintf(stderr,
-			"kscaled explain: \"%s%s%.80s\" cannot be an object: lower-case letters, digits, \"-\" and "
-			"\".\" are allowed, as NAMESPACE/NAME\n",
+			"kscaled explain: \"%s%s%.80s\" is not a valid NAMESPACE/NAME: lower-case letters, digits, "
+			"\"-\" and \".\" are allowed\n",
 			*namespace_ ? *namespace_ : "", *namespace_ ? "/" : "", *name);
 	else
 		return true;
@@ -134,7 +132,7 @@ static json_t *ask(struct insightclient *client, const char *resource, const cha
 	explanation = json_incref(json_object_get(object, "explanation"));
 	json_decref(object);
 	if (!explanation)
-		err_set(err, ERR_TEMPORARY, "%s: there is no explanation in the answer", path);
+		err_set(err, ERR_TEMPORARY, "%s: the answer has no explanation", path);
 	return explanation;
 }
 
@@ -159,22 +157,22 @@ static json_t *ask_either(struct insightclient *client, const char *namespace_, 
 
 /* ---- Looking for a name in all namespaces ---- */
 
-#define TOLD_MAX 20 /* candidates */
+#define SHOWN_MAX 20 /* candidates */
 
-/* Who has a name. */
-struct bearers {
+/* The objects with a name. */
+struct matches {
 	json_t *objects;   /* "so shop/web", owned */
-	char *namespace_;  /* of the first one, owned; NULL: there is none */
-	bool is_ambiguous; /* of several namespaces */
+	char *namespace_;  /* of the first one, owned; NULL: none */
+	bool is_ambiguous; /* in several namespaces */
 };
 
-static void bearers_done(struct bearers *b)
+static void matches_done(struct matches *b)
 {
 	json_decref(b->objects);
 	free(b->namespace_);
 }
 
-static void take_bearers(struct bearers *b, const char *word, const json_t *table)
+static void take_matches(struct matches *b, const char *word, const json_t *table)
 {
 	const json_t *row;
 	size_t i;
@@ -192,8 +190,8 @@ static void take_bearers(struct bearers *b, const char *word, const json_t *tabl
 	}
 }
 
-/* resource: NULL: of both kinds, of which the user may be allowed to list one. */
-static int find_bearers(struct insightclient *client, const char *resource, const char *name, struct bearers *b,
+/* resource: NULL: both kinds; the user may be allowed to list only one. */
+static int find_matches(struct insightclient *client, const char *resource, const char *name, struct matches *b,
 	struct err *err)
 {
 	static const struct {
@@ -201,7 +199,7 @@ static int find_bearers(struct insightclient *client, const char *resource, cons
 	} kinds[] = { { ASKING_OBJECTS, "so" }, { ASKING_JOBS, "sj" } };
 	size_t answered = 0;
 
-	*b = (struct bearers){ .objects = json_array() };
+	*b = (struct matches){ .objects = json_array() };
 	for (size_t i = 0; i < MEM_COUNT(kinds); i++) {
 		MEM_AUTO char *all = asking_path(kinds[i].resource, NULL, NULL);
 		MEM_AUTO char *path = mem_printf("%s?fieldSelector=metadata.name%%3D%s", all, name);
@@ -210,27 +208,27 @@ static int find_bearers(struct insightclient *client, const char *resource, cons
 		if (resource && strcmp(resource, kinds[i].resource) != 0)
 			continue;
 		answered += insightclient_get(client, path, ASKING_TABLE, &table, err) == 0;
-		take_bearers(b, kinds[i].word, table);
+		take_matches(b, kinds[i].word, table);
 		json_decref(table);
 	}
 	return answered > 0 ? 0 : -1;
 }
 
-static void print_bearers(const char *name, const struct bearers *b)
+static void print_matches(const char *name, const struct matches *b)
 {
 	size_t i, count = json_array_size(b->objects);
 	const json_t *one;
 
 	const char *program = kubectlplugin_runs() ? "kubectl kscaled" : "kscaled";
 
-	fprintf(stderr, "kscaled explain: %zu have the name \"%s\"; say which:\n", count, name);
+	fprintf(stderr, "kscaled explain: %zu objects are named \"%s\"; choose one:\n", count, name);
 	json_array_foreach(b->objects, i, one)
 	{
-		if (i < TOLD_MAX)
+		if (i < SHOWN_MAX)
 			fprintf(stderr, "  %s explain %s\n", program, json_string_value(one));
 	}
-	if (count > TOLD_MAX)
-		fprintf(stderr, "  and %zu more\n", count - TOLD_MAX);
+	if (count > SHOWN_MAX)
+		fprintf(stderr, "  and %zu more\n", count - SHOWN_MAX);
 }
 
 static enum asking_exit print(const struct explain_arguments *a, const json_t *explanation)
@@ -255,8 +253,8 @@ static json_t *ask_in(struct insightclient *client, const struct explain_argumen
 }
 
 /*
- * Of a name alone: as kubectl does, in the namespace of the kubeconfig, where there is one; else
- * the only one that has it. NULL, with an empty message where the candidates were told.
+ * For a name alone: the namespace of the kubeconfig, as kubectl does; else the only one with this
+ * name. NULL: unknown, with an empty message if the candidates were printed.
  */
 static json_t *ask_anywhere(struct insightclient *client, const struct explain_arguments *a, const char *name,
 	struct err *err)
@@ -264,26 +262,26 @@ static json_t *ask_anywhere(struct insightclient *client, const struct explain_a
 	const char *usual = insightclient_namespace(client);
 	json_t *explanation = usual ? ask_in(client, a, usual, name, err) : NULL;
 	struct err of_list = { 0 };
-	struct bearers b;
+	struct matches b;
 
 	if (explanation || (usual && err->kind != ERR_MISSING))
 		return explanation;
-	if (find_bearers(client, a->resource, name, &b, &of_list) < 0) {
+	if (find_matches(client, a->resource, name, &b, &of_list) < 0) {
 		if (!usual)
-			*err = of_list; /* else that there is none where it may be looked for */
+			*err = of_list; /* otherwise keep the error of the default namespace */
 	} else if (b.is_ambiguous) {
-		print_bearers(name, &b);
+		print_matches(name, &b);
 		*err = (struct err){ .kind = ERR_MISSING };
 	} else if (b.namespace_) {
 		explanation = ask_in(client, a, b.namespace_, name, err);
 	} else if (!usual) {
-		err_set(err, ERR_MISSING, "no %s has the name \"%.253s\" in any namespace",
+		err_set(err, ERR_MISSING, "no %s is named \"%.253s\" in any namespace",
 			!a->resource                                    ? "ScaledObject or ScaledJob"
 				: strcmp(a->resource, ASKING_JOBS) == 0 ? "ScaledJob"
 									: "ScaledObject",
 			name);
 	}
-	bearers_done(&b);
+	matches_done(&b);
 	return explanation;
 }
 
@@ -324,7 +322,7 @@ static enum asking_exit read_and_run(int argc, char **argv, struct explain_argum
 
 int cli_explain(int argc, char **argv)
 {
-	static char program[] = "kscaled explain"; /* what getopt's own messages begin with */
+	static char program[] = "kscaled explain"; /* getopt's messages begin with it */
 	struct explain_arguments a = { .help = false };
 	struct asking asking;
 	enum asking_exit status = ASKING_UNREACHABLE;

@@ -47,7 +47,7 @@ static bool is_job(const json_t *answer)
 	return json_str_is(answer, "kind", "ScaledJob");
 }
 
-static void say_name(const struct explaintext_page *p, const json_t *answer)
+static void put_name(const struct explaintext_page *p, const json_t *answer)
 {
 	struct buf line = EXPLAINTEXT_LINE();
 	const json_t *conditions = json_object_get(answer, "conditions"), *one;
@@ -61,12 +61,12 @@ static void say_name(const struct explaintext_page *p, const json_t *answer)
 }
 
 /* No kind was given, and both kinds have the name. */
-static void say_other(const struct explaintext_page *p, const json_t *answer)
+static void put_other(const struct explaintext_page *p, const json_t *answer)
 {
 	struct buf line = EXPLAINTEXT_LINE();
 
 	if (*json_str_or_empty(answer, "also"))
-		buf_printf(&line, "there is a %s of this name, too: `kscaled explain sj %s/%s`",
+		buf_printf(&line, "a %s of this name exists, too: `kscaled explain sj %s/%s`",
 			json_str_or_empty(answer, "also"), json_str_or_empty(answer, "namespace"),
 			json_str_or_empty(answer, "name"));
 	explaintext_field_of(p, "Also", &line);
@@ -83,7 +83,7 @@ static const json_t *ready_condition(const json_t *answer)
 }
 
 /* Only if it is not ready; the reason is part of the decision. */
-static void say_trouble(const struct explaintext_page *p, const json_t *answer)
+static void put_trouble(const struct explaintext_page *p, const json_t *answer)
 {
 	const json_t *ready = ready_condition(answer);
 
@@ -93,7 +93,7 @@ static void say_trouble(const struct explaintext_page *p, const json_t *answer)
 							     : json_str_or_empty(ready, "reason"));
 }
 
-static void say_target(const struct explaintext_page *p, const json_t *answer)
+static void put_target(const struct explaintext_page *p, const json_t *answer)
 {
 	const json_t *target = json_object_get(answer, "target");
 	struct buf line = EXPLAINTEXT_LINE();
@@ -118,14 +118,14 @@ static void say_target(const struct explaintext_page *p, const json_t *answer)
 }
 
 /* Minimum and maximum are of running Jobs. The calculation combines several triggers. */
-static void say_jobs(const struct explaintext_page *p, const json_t *answer)
+static void put_jobs(const struct explaintext_page *p, const json_t *answer)
 {
 	const json_t *jobs = json_object_get(answer, "jobs");
 	struct buf line = EXPLAINTEXT_LINE();
 	char a[32], b[32], c[32];
 
 	if (!json_is_object(jobs))
-		buf_puts(&line, "known to the leader alone");
+		buf_puts(&line, "known only to the leader");
 	else if (json_is_true(json_object_get(jobs, "known")))
 		buf_printf(&line, "%s running, %s complete, %s failed", explaintext_number(jobs, "running", a),
 			explaintext_number(jobs, "complete", b), explaintext_number(jobs, "failed", c));
@@ -140,7 +140,7 @@ static void say_jobs(const struct explaintext_page *p, const json_t *answer)
 	explaintext_field_of(p, "Jobs", &line);
 }
 
-static void say_annotations(const struct explaintext_page *p, const json_t *answer)
+static void put_annotations(const struct explaintext_page *p, const json_t *answer)
 {
 	const json_t *pausing = json_object_get(answer, "pausing"), *replicas = json_object_get(pausing, "replicas");
 	struct buf line = EXPLAINTEXT_LINE();
@@ -159,7 +159,7 @@ static void say_annotations(const struct explaintext_page *p, const json_t *answ
 	explaintext_field_of(p, "By order", &line);
 }
 
-static void say_leader(const struct explaintext_page *p, const json_t *answer)
+static void put_leader(const struct explaintext_page *p, const json_t *answer)
 {
 	const json_t *leader = json_object_get(answer, "leader");
 	const char *holder = json_str_or_empty(leader, "holder"), *why_not = json_str_or_empty(leader, "whyNot");
@@ -168,7 +168,7 @@ static void say_leader(const struct explaintext_page *p, const json_t *answer)
 	if (json_is_true(json_object_get(leader, "leading"))) {
 		buf_printf(&line, "%s (this process)", *holder ? holder : "this process");
 	} else {
-		buf_printf(&line, "%s; this process stands by, so it knows no decisions%s%s",
+		buf_printf(&line, "%s; this process is on standby and knows no decisions%s%s",
 			*holder ? holder : "nobody", *why_not ? ": " : "", why_not);
 	}
 	explaintext_field_of(p, "Leader", &line);
@@ -186,7 +186,7 @@ static int64_t failed_check_since(const json_t *answer)
 	return failed ? time_of(ready, "lastTransitionTime") : 0;
 }
 
-static void say_decision(const struct explaintext_page *p, const json_t *answer)
+static void put_decision(const struct explaintext_page *p, const json_t *answer)
 {
 	const json_t *decision = json_object_get(answer, "decision");
 	int64_t failed_unix_ms = failed_check_since(answer);
@@ -207,7 +207,7 @@ static void say_decision(const struct explaintext_page *p, const json_t *answer)
 	explaintext_field_of(p, "Decision", &line);
 }
 
-static void say_hpa(const struct explaintext_page *p, const json_t *answer)
+static void put_hpa(const struct explaintext_page *p, const json_t *answer)
 {
 	const json_t *hpa = json_object_get(answer, "hpa"), *one;
 	struct buf line = EXPLAINTEXT_LINE();
@@ -302,7 +302,7 @@ static void add_decision(const struct explaintext_page *p, struct table *table, 
 }
 
 /* The newest entries, as many as there is room for, but `least` at least. */
-static void say_list(const struct explaintext_page *p, const json_t *list, size_t least, const char *const *headings,
+static void put_list(const struct explaintext_page *p, const json_t *list, size_t least, const char *const *headings,
 	void (*add)(const struct explaintext_page *, struct table *, const json_t *))
 {
 	size_t most = room(p, least);
@@ -319,7 +319,7 @@ static void say_list(const struct explaintext_page *p, const json_t *list, size_
 }
 
 /* The newest decision is not in the list: it is above. */
-static void say_lists(const struct explaintext_page *p, const json_t *answer)
+static void put_lists(const struct explaintext_page *p, const json_t *answer)
 {
 	static const char *const changes[] = { "CHANGED", "FROM", "TO", "WHO", "WHY", NULL },
 				 *const creations[] = { "CREATED", "JOBS", "RUNNING", "WHY", NULL },
@@ -327,27 +327,27 @@ static void say_lists(const struct explaintext_page *p, const json_t *answer)
 				 *const job_decisions[] = { "DECIDED", "RULE", "CREATE", "TEXT", NULL };
 	bool job = is_job(answer);
 
-	say_list(p, json_object_get(answer, "changes"), CHANGES_LEAST, job ? creations : changes,
+	put_list(p, json_object_get(answer, "changes"), CHANGES_LEAST, job ? creations : changes,
 		job ? add_creation : add_change);
-	say_list(p, json_object_get(answer, "decisions"), 0, job ? job_decisions : decisions, add_decision);
+	put_list(p, json_object_get(answer, "decisions"), 0, job ? job_decisions : decisions, add_decision);
 }
 
 void explaintext_render(const json_t *answer, const struct asking_screen *screen, int64_t now_unix_ms, struct buf *out)
 {
 	struct explaintext_page p = { screen, now_unix_ms, out };
 
-	say_name(&p, answer);
-	say_other(&p, answer);
-	say_trouble(&p, answer);
+	put_name(&p, answer);
+	put_other(&p, answer);
+	put_trouble(&p, answer);
 	if (is_job(answer))
-		say_jobs(&p, answer);
+		put_jobs(&p, answer);
 	else
-		say_target(&p, answer);
-	say_annotations(&p, answer);
-	say_decision(&p, answer);
+		put_target(&p, answer);
+	put_annotations(&p, answer);
+	put_decision(&p, answer);
 	if (!is_job(answer))
-		say_hpa(&p, answer);
-	say_leader(&p, answer);
+		put_hpa(&p, answer);
+	put_leader(&p, answer);
 	explaintext_triggers(&p, answer);
-	say_lists(&p, answer);
+	put_lists(&p, answer);
 }

@@ -5,8 +5,8 @@
 /*
  * Formats an explanation (serve/explain/explain.h) of a ScaledObject or ScaledJob as text. On a
  * terminal it fits on one screen: lines are broken or cut at its width, and the two lists at the
- * end (changes of replicas, or created Jobs; earlier decisions) are cut to the newest entries.
- * Elsewhere all is shown. Pure.
+ * end (changes of replicas, or created Jobs; earlier decisions) to the newest entries. Elsewhere
+ * nothing is cut. Pure.
  */
 
 #include <jansson.h>

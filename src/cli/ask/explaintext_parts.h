@@ -2,7 +2,7 @@
 #ifndef CLI_ASK_EXPLAINTEXT_PARTS_H
 #define CLI_ASK_EXPLAINTEXT_PARTS_H
 
-/* What the files of cli/ask/explaintext share; nobody else includes it. */
+/* Private to the files of cli/ask/explaintext. */
 
 #include <jansson.h>
 #include <stdint.h>
@@ -17,8 +17,8 @@ struct explaintext_page { /* borrowed */
 };
 
 /*
- * A number with no more digits than needed, "?" if it is none; an age: "3.2 s", "4 min", "5 h", "6
- * d". Both write to text and return it.
+ * A number with no more digits than needed, "?" if it is not one; an age: "3.2 s", "4 min", "5 h",
+ * "6 d". Both write to text and return it.
  */
 const char *explaintext_number(const json_t *object, const char *key, char text[32]);
 const char *explaintext_age(double seconds, char text[32]);

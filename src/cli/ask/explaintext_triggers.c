@@ -79,7 +79,7 @@ static char *unknown_of(const json_t *one)
 {
 	const char *keys = json_str_or_empty(one, "unknownKeys");
 
-	return *keys ? mem_printf("no parameter has this name: %s", keys) : NULL;
+	return *keys ? mem_printf("unknown parameters: %s", keys) : NULL;
 }
 
 static char *shortened_of(const json_t *one)
@@ -103,7 +103,7 @@ static bool says(const json_t *one, text_fn text_of, const char *text)
 	return its && strcmp(its, text) == 0;
 }
 
-static bool is_said(const json_t *triggers, size_t before, text_fn text_of, const char *text)
+static bool is_repeated(const json_t *triggers, size_t before, text_fn text_of, const char *text)
 {
 	for (size_t i = 0; i < before; i++)
 		if (says(json_array_get(triggers, i), text_of, text))
@@ -112,14 +112,14 @@ static bool is_said(const json_t *triggers, size_t before, text_fn text_of, cons
 }
 
 /* A text that several triggers share is printed once, after their names. */
-static void say(const struct explaintext_page *p, const char *field, const json_t *triggers, size_t first,
+static void put_shared(const struct explaintext_page *p, const char *field, const json_t *triggers, size_t first,
 	text_fn text_of)
 {
 	MEM_AUTO char *text = text_of(json_array_get(triggers, first));
 	struct buf line = EXPLAINTEXT_LINE();
 	size_t named = 0, more = 0;
 
-	if (!text || is_said(triggers, first, text_of, text))
+	if (!text || is_repeated(triggers, first, text_of, text))
 		return;
 	for (size_t i = first; i < json_array_size(triggers); i++) {
 		const json_t *one = json_array_get(triggers, i);
@@ -137,10 +137,10 @@ static void say(const struct explaintext_page *p, const char *field, const json_
 	explaintext_field_of(p, field, &line);
 }
 
-static void say_all(const struct explaintext_page *p, const char *field, const json_t *triggers, text_fn text_of)
+static void put_all(const struct explaintext_page *p, const char *field, const json_t *triggers, text_fn text_of)
 {
 	for (size_t i = 0; i < json_array_size(triggers); i++)
-		say(p, field, triggers, i, text_of);
+		put_shared(p, field, triggers, i, text_of);
 }
 
 void explaintext_triggers(const struct explaintext_page *p, const json_t *answer)
@@ -163,17 +163,17 @@ void explaintext_triggers(const struct explaintext_page *p, const json_t *answer
 		add_trigger(&table, composite, "formula");
 	table_print(&table, p->screen->columns, p->out);
 	table_done(&table);
-	say_all(p, "  error", triggers, error_of);
+	put_all(p, "  error", triggers, error_of);
 	if (json_is_object(composite)) {
 		json_t *alone = json_pack("[O]", composite);
 
-		say_all(p, "  error", alone, error_of);
+		put_all(p, "  error", alone, error_of);
 		json_decref(alone);
 	}
-	say_all(p, "  pause", triggers, pause_of);
-	say_all(p, "  remark", triggers, remark_of);
-	say_all(p, "  push", triggers, push_of);
-	say_all(p, "  metadata", triggers, unknown_of);
-	say_all(p, "  metadata", triggers, shortened_of);
-	say_all(p, "  ignored", triggers, ignored_of);
+	put_all(p, "  pause", triggers, pause_of);
+	put_all(p, "  remark", triggers, remark_of);
+	put_all(p, "  push", triggers, push_of);
+	put_all(p, "  metadata", triggers, unknown_of);
+	put_all(p, "  metadata", triggers, shortened_of);
+	put_all(p, "  ignored", triggers, ignored_of);
 }

@@ -16,13 +16,12 @@
 
 static const char help_text[] =
 	"usage: kscaled get [OPTION]... [KIND]\n"
-	"List the ScaledObjects and ScaledJobs that a running kscaled knows, with the reason for their replicas and "
-	"Jobs.\n"
+	"List the ScaledObjects and ScaledJobs of a running kscaled, with the reason for their replicas and Jobs.\n"
 	"\n"
 	"KIND is so (scaledobject, scaledobjects) or sj (scaledjob, scaledjobs); without it, both.\n"
 	"\n"
-	"  -n, --namespace NS           only those of this namespace\n"
-	"  -A, --all-namespaces         those of all namespaces; so it is without -n\n"
+	"  -n, --namespace NS           only this namespace\n"
+	"  -A, --all-namespaces         all namespaces (the default)\n"
 	"  -o, --output FORMAT          wide (more columns) or json\n" ASKING_HELP;
 
 static const struct option options[] = {
@@ -55,7 +54,7 @@ static const struct get_kind {
 
 /* ---- A table ---- */
 
-/* The columns that are shown. */
+/* The shown columns. */
 struct get_columns {
 	size_t at[TABLE_COLUMNS_MAX];          /* index in the answer's columns */
 	char *headings[TABLE_COLUMNS_MAX + 1]; /* owned; the first is the namespace's */
@@ -122,7 +121,7 @@ size_t get_render(const json_t *answer, const struct asking_screen *screen, bool
 	json_array_foreach(json_object_get(answer, "rows"), i, row) add_row(&table, &columns, row);
 	count = table.rows;
 	if (count > 0 && out->len > 0)
-		buf_putc(out, '\n'); /* below the table before */
+		buf_putc(out, '\n'); /* below the previous table */
 	if (count > 0)
 		table_print(&table, screen->columns, out);
 	table_done(&table);
@@ -157,10 +156,10 @@ static bool check_words(struct get_arguments *a, char *const *words, int count)
 	if (count > 0 && (!a->resource || count > 1))
 		fprintf(stderr,
 			"kscaled get: \"%.80s\" is neither so (scaledobjects) nor sj (scaledjobs); `kscaled explain "
-			"NAMESPACE/NAME` tells about one object\n",
+			"NAMESPACE/NAME` explains one object\n",
 			words[a->resource ? 1 : 0]);
 	else if (a->namespace_ && !dnsname_is_label(a->namespace_, strlen(a->namespace_)))
-		fprintf(stderr, "kscaled get: --namespace: \"%.80s\" cannot be the name of a namespace\n",
+		fprintf(stderr, "kscaled get: --namespace: \"%.80s\" is not a valid name of a namespace\n",
 			a->namespace_);
 	else
 		return true;
@@ -171,7 +170,7 @@ static bool read_arguments(int argc, char **argv, struct get_arguments *a)
 {
 	int c;
 
-	optind = 0; /* glibc: begin anew, main may have used getopt before */
+	optind = 0; /* glibc: reset, main may have used getopt */
 	while ((c = getopt_long(argc, argv, "n:Ao:h", options, NULL)) != -1) {
 		switch (c) {
 		case 'n': a->namespace_ = optarg; break;
@@ -203,7 +202,7 @@ struct get_answers {
  */
 static void ask(const struct get_arguments *a, struct insightclient *client, struct get_answers *out)
 {
-	struct err told = { 0 };
+	struct err printed = { 0 };
 
 	for (size_t i = 0; i < MEM_COUNT(kinds); i++) {
 		MEM_AUTO char *path = asking_path(kinds[i].resource, a->namespace_, NULL);
@@ -214,9 +213,9 @@ static void ask(const struct get_arguments *a, struct insightclient *client, str
 		if (insightclient_get(client, path, a->json ? "application/json" : ASKING_TABLE, &out->of[i], &err) ==
 			0)
 			out->count++;
-		else if (strcmp(told.msg, err.msg) != 0)
+		else if (strcmp(printed.msg, err.msg) != 0)
 			fprintf(stderr, "kscaled get: %s\n", err.msg);
-		told = err;
+		printed = err;
 	}
 }
 
@@ -285,7 +284,7 @@ static enum asking_exit read_and_run(int argc, char **argv, struct get_arguments
 
 int cli_get(int argc, char **argv)
 {
-	static char name[] = "kscaled get"; /* what getopt's own messages begin with */
+	static char name[] = "kscaled get"; /* getopt's messages begin with it */
 	struct get_arguments a = { .help = false };
 	struct asking asking;
 	enum asking_exit status = ASKING_UNREACHABLE;

@@ -22,14 +22,14 @@
 struct insightclient {
 	struct loop *loop;
 	struct httpc *http;
-	struct kube_config config; /* empty where a socket is asked */
+	struct kube_config config; /* empty with a socket */
 	struct httpc_server server;
-	char *socket; /* NULL: the API server is asked */
+	char *socket; /* NULL: ask the API server */
 	char *base;   /* "https://host:port" */
 	char *place;  /* for messages */
 };
 
-/* ---- Choosing the way ---- */
+/* ---- Choosing the server ---- */
 
 /* Why the socket cannot be used; NULL: it accepts connections. */
 static const char *why_unusable(const char *path)
@@ -59,7 +59,7 @@ static void use_socket(struct insightclient *c, const char *path)
 static int use_kubeconfig(struct insightclient *c, const char *path, struct err *err)
 {
 	if (kube_config_load(path, KUBE_CONFIG_MOUNT, &c->config, err))
-		return err_set(err, ERR_INVALID, "%s; `kubectl get scaledobjectinsights` logs in as kubectl does",
+		return err_set(err, ERR_INVALID, "%s; `kubectl get scaledobjectinsights` uses kubectl's login",
 			err->msg);
 	c->server = (struct httpc_server){ .ca_pem = c->config.ca_pem,
 		.cert_pem = c->config.cert_pem,
@@ -84,13 +84,13 @@ static int use_usual(struct insightclient *c, const struct insightclient_ways *w
 	}
 	if (use_kubeconfig(c, ways->usual_kubeconfig, &failed) == 0)
 		return 0;
-	return err_set(err, ERR_INVALID, "%s: %s; and as a user of the cluster: %s", path, why, failed.msg);
+	return err_set(err, ERR_INVALID, "%s: %s; and by kubeconfig: %s", path, why, failed.msg);
 }
 
 static int choose(struct insightclient *c, const struct insightclient_ways *ways, struct err *err)
 {
 	if (ways->socket && ways->kubeconfig)
-		return err_set(err, ERR_INVALID, "--socket and --kubeconfig are two ways: say one of them");
+		return err_set(err, ERR_INVALID, "--socket and --kubeconfig exclude each other: give one");
 	if (ways->kubeconfig)
 		return use_kubeconfig(c, ways->kubeconfig, err);
 	if (!ways->socket)
@@ -140,13 +140,13 @@ struct insight_reply {
 
 static const char *what_to_do(const struct insightclient *c)
 {
-	return c->socket ? "; --socket says where kscaled has it (its --insight-socket), --kubeconfig who asks the "
-			   "cluster instead"
-			 : "";
+	return c->socket
+		? "; --socket gives its path (kscaled's --insight-socket), --kubeconfig asks the cluster instead"
+		: "";
 }
 
 /* If the APIService is missing or unavailable, the API server answers without a Status. */
-static void judge(struct insight_reply *r, const struct httpc_response *response)
+static void take_reply(struct insight_reply *r, const struct httpc_response *response)
 {
 	json_t *body = json_parse(response->body, response->len, NULL);
 	const char *message = json_str_or_empty(body, "message"), *place = r->client->place;
@@ -159,9 +159,9 @@ static void judge(struct insight_reply *r, const struct httpc_response *response
 		err_set(&r->err, ERR_DENIED, "%s: %s", place, message);
 	else if (response->status == 503)
 		err_set(&r->err, ERR_TEMPORARY, "%s: %s", place,
-			*message ? message : "kscaled is not reached there (HTTP 503)");
+			*message ? message : "the API server does not reach kscaled (HTTP 503)");
 	else
-		err_set(&r->err, ERR_TEMPORARY, "%s: there is no insight API of this version: HTTP %d%s%s", place,
+		err_set(&r->err, ERR_TEMPORARY, "%s: no insight API of this version: HTTP %d%s%s", place,
 			response->status, *message ? ": " : "", message);
 	json_decref(body);
 }
@@ -172,10 +172,10 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 
 	r->done = true;
 	if (err)
-		err_set(&r->err, ERR_TEMPORARY, "no kscaled can be reached by %s: %s%s", r->client->place, err->msg,
+		err_set(&r->err, ERR_TEMPORARY, "cannot reach kscaled by %s: %s%s", r->client->place, err->msg,
 			what_to_do(r->client));
 	else
-		judge(r, response);
+		take_reply(r, response);
 }
 
 int insightclient_get(struct insightclient *c, const char *path, const char *accept, json_t **object, struct err *err)

@@ -24,13 +24,13 @@ struct insightclient_ways {
 
 struct insightclient;
 
-/* NULL and ERR_INVALID: neither way is usable; the message has the reasons. */
+/* NULL and ERR_INVALID: neither is usable; the message has the reasons. */
 struct insightclient *insightclient_new(const struct insightclient_ways *ways, struct err *err);
 void insightclient_free(struct insightclient *c);
 
 /*
  * The namespace of objects that are named without one, as for kubectl: that of the kubeconfig's
- * context or of the service account, else "default". NULL: the socket is asked. Borrowed.
+ * context or of the service account, else "default". NULL: with a socket. Borrowed.
  */
 const char *insightclient_namespace(const struct insightclient *c);
 

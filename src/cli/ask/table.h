@@ -14,7 +14,7 @@
 #define TABLE_COLUMNS_MAX 16
 
 struct table {
-	const char *const *headings; /* borrowed; ended by NULL */
+	const char *const *headings; /* borrowed; NULL-terminated */
 	size_t columns;
 	char **cells; /* owned, row by row */
 	size_t rows, alloc;

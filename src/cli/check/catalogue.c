@@ -42,11 +42,11 @@ void catalogue_free(struct catalogue *c)
 
 const char *catalogue_namespace(const struct catalogue *c, const json_t *object)
 {
-	const char *said = json_str_or_empty(json_object_get(object, "metadata"), "namespace");
+	const char *given = json_str_or_empty(json_object_get(object, "metadata"), "namespace");
 
 	if (json_str_is(object, "kind", TRIGGERAUTH_CLUSTER_KIND))
 		return "";
-	return *said ? said : c->default_namespace;
+	return *given ? given : c->default_namespace;
 }
 
 /* Decoders require a name, but the other rules should be checked without one, too. */

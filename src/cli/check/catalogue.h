@@ -18,12 +18,12 @@
 
 struct catalogue;
 
-/* One object. Of several with the same name the last, which would overwrite the others. */
+/* One object; the last of several with the same name, as `kubectl apply` would leave it. */
 struct catalogue_entry {
 	char *key; /* "Secret/shop/redis"; owned */
 	const struct document *doc;
-	bool faulty;  /* an authentication with an error, which is told once, not by each reference */
-	bool decoded; /* the next three are filled; ask the functions below for them */
+	bool faulty;  /* a faulty authentication; reported once, not by each reference */
+	bool decoded; /* the next three are filled; read them by the functions below */
 	struct triggerauth *auth;
 	struct strmap data, unreadable;
 	UT_hash_handle hh;
@@ -38,7 +38,7 @@ void catalogue_free(struct catalogue *c);                       /* wipes values 
  */
 const struct document *catalogue_add(struct catalogue *c, const struct document *doc);
 
-/* The namespace of an object; "": it is cluster-wide. Borrowed. */
+/* The namespace of an object; "": cluster-wide. Borrowed. */
 const char *catalogue_namespace(const struct catalogue *c, const json_t *object);
 
 /*
@@ -47,10 +47,10 @@ const char *catalogue_namespace(const struct catalogue *c, const json_t *object)
  */
 json_t *catalogue_placed(const struct catalogue *c, const json_t *object);
 
-/* NULL: not in the input. namespace_ "": it is cluster-wide. */
+/* NULL: not in the input. namespace_ "": cluster-wide. */
 struct catalogue_entry *catalogue_find(struct catalogue *c, const char *kind, const char *namespace_, const char *name);
 
-/* NULL: its metadata cannot be decoded, which is told for the object itself. */
+/* NULL: its metadata cannot be decoded, which is reported for the object itself. */
 const struct triggerauth *catalogue_triggerauth(const struct catalogue *c, struct catalogue_entry *e);
 
 /* The values of a Secret (data and stringData) or ConfigMap; *unreadable: why a key is unusable. */

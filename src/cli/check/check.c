@@ -26,32 +26,31 @@ static const char help_text[] =
 	"Check manifests without a cluster: YAML or JSON; - is standard input.\n"
 	"    helm template . | kscaled check -\n"
 	"\n"
-	"  -n, --namespace NS     namespace of objects that name none (default: default)\n"
+	"  -n, --namespace NS     namespace of objects without one (default: default)\n"
 	"  --cluster-object-namespace NS\n"
-	"                         where what ClusterTriggerAuthentications refer to lies (default: kscaled)\n"
-	"  --require-tls          as kscaled with the same option: Redis, databases, etcd, external by TLS only\n"
+	"                         namespace of the Secrets of ClusterTriggerAuthentications (default: kscaled)\n"
+	"  --require-tls          as kscaled's option: Redis, databases, etcd and external scalers need TLS\n"
 	"  --restrict-secret-access\n"
-	"                         the same: Secrets are read in --cluster-object-namespace only\n"
-	"  --cloud-identity WHO   as kscaled with the same option, and so the next six: who may use its own\n"
-	"                         identity at a cloud: none, cluster, all. Where none of these is given, what\n"
-	"                         kscaled's defaults refuse is a warning\n"
+	"                         likewise: read Secrets only in --cluster-object-namespace\n"
+	"  --cloud-identity WHO   as kscaled's option, like the next six: who may use kscaled's identity at a cloud:\n"
+	"                         none, cluster, all. Without any of them, what the defaults refuse is a warning\n"
 	"  --azure-trusted-hosts HOST[,HOST]\n"
-	"                         to whom that may be shown besides Microsoft\n"
+	"                         servers besides Microsoft's that may get it\n"
 	"  --aws-trusted-hosts HOST[,HOST]\n"
-	"                         to whom that may be shown besides Amazon MSK\n"
+	"                         servers besides Amazon MSK's that may get it\n"
 	"  --filepath-auth-root-path DIR\n"
-	"                         ClusterTriggerAuthentications may name files; none is read here\n"
+	"                         ClusterTriggerAuthentications may name files; they are not read here\n"
 	"  --vault-trusted-addresses URL[,URL]\n"
-	"                         Vault servers where TriggerAuthentications may have it log in as itself\n"
+	"                         Vault servers where TriggerAuthentications may use kscaled's login\n"
 	"  --vault-credential-dir DIR\n"
-	"                         objects may name files of tokens for Vault; none is read here\n"
-	"  --allow-local-sources  triggers' servers may be on kscaled's own host\n"
-	"  --complete             what is referred to (workloads, authentications, Secrets) must be in the input\n"
-	"  --strict               warnings count as problems\n"
-	"  -v, --verbose          a line for each object without problems, too\n"
+	"                         objects may name files of tokens for Vault; they are not read here\n"
+	"  --allow-local-sources  allow triggers' servers on kscaled's own host\n"
+	"  --complete             references (workloads, authentications, Secrets) must be in the input\n"
+	"  --strict               treat warnings as problems\n"
+	"  -v, --verbose          also print a line for each object without problems\n"
 	"  -h, --help             print this text\n"
 	"\n"
-	"Exit status: 0 all is well, 1 something is wrong, 2 something could not be read.\n";
+	"Exit status: 0 no problems; 1 problems; 2 something could not be read, or wrong usage.\n";
 
 static const struct option options[] = {
 	{ "namespace", required_argument, NULL, 'n' },
@@ -109,7 +108,7 @@ static int open_file(const char *file)
 		return -1;
 	}
 	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-		complain(file, "is a folder: name the files in it");
+		complain(file, "is a directory: name the files in it");
 		close(fd);
 		return -1;
 	}
@@ -151,7 +150,7 @@ static int read_file(struct documents *documents, const char *file)
 	return status;
 }
 
-/* ---- All of it ---- */
+/* ---- The command ---- */
 
 static int run(const struct check_request *request, char *const *files, int count)
 {
@@ -180,7 +179,7 @@ static bool check_namespace(const char *option, const char *name)
 {
 	if (dnsname_is_label(name, strlen(name)))
 		return true;
-	fprintf(stderr, "kscaled check: --%s: \"%.80s\" cannot be the name of a namespace\n", option, name);
+	fprintf(stderr, "kscaled check: --%s: \"%.80s\" is not a valid name of a namespace\n", option, name);
 	return false;
 }
 
@@ -194,7 +193,7 @@ static bool check_cloud_identity(const char *word)
 
 int cli_check(int argc, char **argv)
 {
-	static char name[] = "kscaled check"; /* what getopt's own messages begin with */
+	static char name[] = "kscaled check"; /* getopt's messages begin with it */
 	struct check_request request = {
 		.params = { .namespace_ = "default", .rules = { .cluster_namespace = "kscaled" } },
 	};
@@ -203,9 +202,9 @@ int cli_check(int argc, char **argv)
 	int c, status;
 
 	argv[0] = name;
-	optind = 0; /* glibc: begin anew, main may have used getopt before */
+	optind = 0; /* glibc: reset, main may have used getopt */
 	while ((c = getopt_long(argc, argv, "n:vh", options, NULL)) != -1) {
-		rules->said = rules->said || strchr("wzafVdl", c);
+		rules->given = rules->given || strchr("wzafVdl", c);
 		switch (c) {
 		case 'n': request.params.namespace_ = optarg; break;
 		case 'c': rules->cluster_namespace = optarg; break;
@@ -230,7 +229,8 @@ int cli_check(int argc, char **argv)
 		return UNREADABLE;
 	rules->cloud = auth_cloud_of(cloud);
 	if (optind == argc) {
-		fputs("kscaled check: no file is named; - is standard input\nTry \"kscaled check --help\".\n", stderr);
+		fputs("kscaled check: no file given; use - for standard input\nTry \"kscaled check --help\".\n",
+			stderr);
 		return UNREADABLE;
 	}
 	json_wipe_on_free();

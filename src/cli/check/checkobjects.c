@@ -10,10 +10,10 @@
 #include "base/text.h"
 #include "cli/check/catalogue.h"
 #include "cli/check/checktriggers.h"
+#include "cli/check/conflicts.h"
 #include "cli/check/crdschema.h"
 #include "cli/check/findings.h"
 #include "cli/check/offline.h"
-#include "cli/check/rivals.h"
 #include "cli/check/schema.h"
 #include "decide/formula/formula.h"
 #include "decide/hpaspec.h"
@@ -26,8 +26,8 @@ struct run {
 	json_t *metadata_schema;
 	struct catalogue *catalogue;
 	struct offline offline;
-	struct rivals *rivals;
-	const struct document **earlier; /* per document an earlier one of the same object; NULL */
+	struct conflicts *conflicts;
+	const struct document **earlier; /* for each document an earlier one of the same object, or NULL */
 	bool complete;
 };
 
@@ -40,12 +40,12 @@ static void on_broken_rule(void *arg, const struct err *err)
 
 static void on_broken_when_new(void *arg, const struct err *err)
 {
-	MEM_AUTO char *text = mem_printf("%s (a new object is refused)", err->msg);
+	MEM_AUTO char *text = mem_printf("%s (the webhook denies it for new objects)", err->msg);
 
 	findings_warning_of(arg, text);
 }
 
-static void judge_rules(struct run *r, const struct scaledobject *so)
+static void check_rules(struct run *r, const struct scaledobject *so)
 {
 	const char *warnings[VALIDATE_WARNINGS_MAX];
 	size_t count;
@@ -58,10 +58,10 @@ static void judge_rules(struct run *r, const struct scaledobject *so)
 }
 
 /* A LimitRange that is not in the input may set a default. */
-static void tell_surroundings(struct run *r, const char *reason, bool ranges_known, const struct err *err)
+static void report_surroundings(struct run *r, const char *reason, bool ranges_known, const struct err *err)
 {
 	if (strcmp(reason, "missing-requests") == 0 && !ranges_known) {
-		MEM_AUTO char *text = mem_printf("%s (or let a LimitRange of the namespace do so)", err->msg);
+		MEM_AUTO char *text = mem_printf("%s (or use a LimitRange in the namespace)", err->msg);
 
 		findings_warning_of(&r->findings, text);
 	} else {
@@ -84,7 +84,7 @@ static const struct hpa **read_hpas(const json_t *list, size_t *count)
 	return hpas;
 }
 
-static void judge_surroundings(struct run *r, const struct scaledobject *so)
+static void check_surroundings(struct run *r, const struct scaledobject *so)
 {
 	size_t hpa_count;
 	const struct hpa **hpas =
@@ -102,7 +102,7 @@ static void judge_surroundings(struct run *r, const struct scaledobject *so)
 	struct err err = { 0 };
 
 	if (validate_surroundings(so, &facts, &reason, &err) < 0)
-		tell_surroundings(r, reason, ranges || r->complete, &err);
+		report_surroundings(r, reason, ranges || r->complete, &err);
 	if (!target && r->complete && so->spec.target_name && *so->spec.target_name)
 		findings_problem(&r->findings, "spec.scaleTargetRef", "%s %s/%s is not in the input",
 			scaledobject_target_kind(&so->spec), so->meta.namespace_, so->spec.target_name);
@@ -118,7 +118,7 @@ static void on_container(void *arg, const struct err *err)
 	findings_warning_of(arg, err->msg);
 }
 
-static void judge_formula(struct run *r, const struct scaledobject *so)
+static void check_formula(struct run *r, const struct scaledobject *so)
 {
 	const char *text = so->spec.modifiers ? so->spec.modifiers->formula : NULL;
 	const char **names;
@@ -142,8 +142,8 @@ static void judge_formula(struct run *r, const struct scaledobject *so)
 	free(names);
 }
 
-/* Errors of the HPA that would be made: a metric's name twice, a metricType that it cannot have. */
-static void judge_hpa(struct run *r, const struct scaledobject *so, const struct checktriggers *built)
+/* Errors of the resulting HPA: a duplicate metric name, an unsupported metricType. */
+static void check_hpa(struct run *r, const struct scaledobject *so, const struct checktriggers *built)
 {
 	struct metric_spec *metrics;
 	struct err err = { 0 };
@@ -161,8 +161,8 @@ static void judge_hpa(struct run *r, const struct scaledobject *so, const struct
 	free(metrics);
 }
 
-/* Without a message an object whose metadata cannot be decoded would seem to be valid. */
-static void judge_unreadable(struct run *r, const struct document *doc)
+/* Otherwise an object whose metadata cannot be decoded would seem valid. */
+static void check_unreadable(struct run *r, const struct document *doc)
 {
 	json_t *object = catalogue_placed(r->catalogue, doc->json);
 	struct meta meta;
@@ -170,48 +170,48 @@ static void judge_unreadable(struct run *r, const struct document *doc)
 
 	if (meta_decode(object, &meta, &err) == 0)
 		meta_done(&meta);
-	else if (r->findings.judged_problems == 0)
+	else if (r->findings.object_problems == 0)
 		findings_problem_of(&r->findings, "metadata", err.msg);
 	json_decref(object);
 }
 
-static void judge_scaledobject(struct run *r, const struct document *doc)
+static void check_scaledobject(struct run *r, const struct document *doc)
 {
-	const struct rival *rival = rivals_get(r->rivals, doc);
-	const struct scaledobject *so = rival->so;
+	const struct conflict_entry *entry = conflicts_get(r->conflicts, doc);
+	const struct scaledobject *so = entry->so;
 	struct checktriggers built;
 	struct scaled of;
 
 	if (!so) {
-		judge_unreadable(r, doc);
+		check_unreadable(r, doc);
 		return;
 	}
-	judge_rules(r, so);
-	if (rival->conflict)
-		findings_problem_of(&r->findings, "spec", rival->conflict);
+	check_rules(r, so);
+	if (entry->conflict)
+		findings_problem_of(&r->findings, "spec", entry->conflict);
 	if (!so->spec_err)
-		judge_surroundings(r, so);
+		check_surroundings(r, so);
 	validate_containers(so, offline_target_object(&r->offline, so), on_container, &r->findings);
-	judge_formula(r, so);
+	check_formula(r, so);
 	if (so->spec_err)
 		return;
 	of = scaled_of_object(so);
 	checktriggers_run(&r->offline, &of, &r->findings, &built);
-	if (r->findings.judged_problems == 0)
-		judge_hpa(r, so, &built);
+	if (r->findings.object_problems == 0)
+		check_hpa(r, so, &built);
 	checktriggers_done(&built);
 }
 
 /* ---- ScaledJobs ---- */
 
-static void judge_job_rules(struct run *r, const struct scaledjob *sj)
+static void check_job_rules(struct run *r, const struct scaledjob *sj)
 {
 	const char *warnings[VALIDATE_JOB_WARNINGS_MAX];
 	size_t count;
 
 	validate_every(scaled_of_job(sj), on_broken_rule, &r->findings);
 	count = validate_job_warnings(sj, warnings);
-	/* What these two warn of is a problem above, which names the trigger. */
+	/* These two warnings repeat a problem above, which names the trigger. */
 	for (size_t i = 0; i < count; i++)
 		if (!text_begins(warnings[i], "spec.triggers: metricType ") &&
 			!text_begins(warnings[i], "spec.triggers: cpu and memory "))
@@ -219,7 +219,7 @@ static void judge_job_rules(struct run *r, const struct scaledjob *sj)
 }
 
 /* The environment is that of its own Pod template. */
-static void judge_scaledjob(struct run *r, const struct document *doc)
+static void check_scaledjob(struct run *r, const struct document *doc)
 {
 	json_t *object = catalogue_placed(r->catalogue, doc->json);
 	struct scaledjob *sj = scaledjob_decode(object, NULL);
@@ -228,10 +228,10 @@ static void judge_scaledjob(struct run *r, const struct document *doc)
 
 	json_decref(object);
 	if (!sj) {
-		judge_unreadable(r, doc);
+		check_unreadable(r, doc);
 		return;
 	}
-	judge_job_rules(r, sj);
+	check_job_rules(r, sj);
 	validate_jobs_of(sj, on_broken_rule, &r->findings);
 	if (!sj->spec_err) {
 		of = scaled_of_job(sj);
@@ -243,7 +243,7 @@ static void judge_scaledjob(struct run *r, const struct document *doc)
 
 /* ---- Authentications ---- */
 
-static void judge_triggerauth(struct run *r, const struct document *doc)
+static void check_triggerauth(struct run *r, const struct document *doc)
 {
 	json_t *object = catalogue_placed(r->catalogue, doc->json);
 	struct triggerauth *t = triggerauth_decode(object, NULL);
@@ -252,7 +252,7 @@ static void judge_triggerauth(struct run *r, const struct document *doc)
 
 	json_decref(object);
 	if (!t) {
-		judge_unreadable(r, doc);
+		check_unreadable(r, doc);
 		return;
 	}
 	if (validate_triggerauth(t, NULL, &err) < 0)
@@ -264,19 +264,19 @@ static void judge_triggerauth(struct run *r, const struct document *doc)
 
 static const struct {
 	const char *kind;
-	void (*judge)(struct run *r, const struct document *doc);
+	void (*check)(struct run *r, const struct document *doc);
 } kinds[] = {
-	{ "ScaledObject", judge_scaledobject },
-	{ "ScaledJob", judge_scaledjob },
-	{ TRIGGERAUTH_KIND, judge_triggerauth },
-	{ TRIGGERAUTH_CLUSTER_KIND, judge_triggerauth },
+	{ "ScaledObject", check_scaledobject },
+	{ "ScaledJob", check_scaledjob },
+	{ TRIGGERAUTH_KIND, check_triggerauth },
+	{ TRIGGERAUTH_CLUSTER_KIND, check_triggerauth },
 };
 
 /* ---- Every object ---- */
 
 static void on_fault(void *arg, size_t line, const char *key)
 {
-	MEM_AUTO char *text = mem_printf("the key \"%.100s\" stands twice in one mapping", key);
+	MEM_AUTO char *text = mem_printf("duplicate key \"%.100s\"", key);
 
 	findings_problem_at(arg, line, text);
 }
@@ -326,7 +326,7 @@ static const char metadata_schema[] = TEXT_OF({
 	}
 });
 
-static void judge_metadata(struct run *r, const json_t *object)
+static void check_metadata(struct run *r, const json_t *object)
 {
 	const json_t *metadata = json_object_get(object, "metadata");
 	const char *name = json_str_or_empty(metadata, "name"), *namespace_ = json_str_or_empty(metadata, "namespace");
@@ -339,30 +339,29 @@ static void judge_metadata(struct run *r, const json_t *object)
 			"allowed",
 			name);
 	if (*namespace_ && !dnsname_is_label(namespace_, strlen(namespace_)))
-		findings_problem(&r->findings, "metadata.namespace", "\"%.253s\" cannot be the name of a namespace",
+		findings_problem(&r->findings, "metadata.namespace", "\"%.253s\" is not a valid name of a namespace",
 			namespace_);
 }
 
-static void judge_known(struct run *r, const struct document *doc, const json_t *schema, const char *kind,
+static void check_known(struct run *r, const struct document *doc, const json_t *schema, const char *kind,
 	const struct document *earlier)
 {
 	const char *api_version = json_str_or_empty(doc->json, "apiVersion");
 
 	if (strcmp(api_version, CRDSCHEMA_API_VERSION) != 0) {
 		findings_problem(&r->findings, "apiVersion",
-			"\"%.100s\" is not the one of this kind: " CRDSCHEMA_API_VERSION, api_version);
+			"\"%.100s\" is not the apiVersion of this kind: " CRDSCHEMA_API_VERSION, api_version);
 		return;
 	}
 	if (earlier)
 		findings_warning(&r->findings, "metadata.name",
-			"the same object stands at %s:%zu, too: the last one that is applied counts", earlier->file,
-			earlier->line);
+			"the same object is also at %s:%zu: the last one applied wins", earlier->file, earlier->line);
 	schema_check(schema, doc->json, on_schema, &r->findings);
 	schema_check(r->metadata_schema, doc->json, on_schema, &r->findings);
-	judge_metadata(r, doc->json);
+	check_metadata(r, doc->json);
 	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
 		if (strcmp(kinds[i].kind, kind) == 0)
-			kinds[i].judge(r, doc);
+			kinds[i].check(r, doc);
 }
 
 /* keda.sh, or a subdomain of it */
@@ -374,7 +373,7 @@ static bool is_of_keda(const char *api_version)
 	return len >= strlen(".keda.sh") && strcmp(domain + len - strlen(".keda.sh"), ".keda.sh") == 0;
 }
 
-static void judge(struct run *r, const struct document *doc, const struct document *earlier)
+static void check_document(struct run *r, const struct document *doc, const struct document *earlier)
 {
 	const char *kind = json_str_or_empty(doc->json, "kind"),
 		   *api_version = json_str_or_empty(doc->json, "apiVersion");
@@ -386,25 +385,22 @@ static void judge(struct run *r, const struct document *doc, const struct docume
 	documents_each_fault(doc, on_fault, &r->findings);
 	if (!json_is_object(doc->json))
 		findings_problem(&r->findings, NULL, "%s",
-			json_is_array(doc->json) ? "a list is no Kubernetes object: write several documents, or one of "
-						   "kind List with items"
-						 : "a single value is no Kubernetes object");
+			json_is_array(doc->json) ? "a list is not a Kubernetes object: write several documents, or one "
+						   "of kind List with items"
+						 : "a single value is not a Kubernetes object");
 	else if (!*kind || !*api_version)
-		findings_problem(&r->findings, NULL, "no Kubernetes object: %s",
+		findings_problem(&r->findings, NULL, "not a Kubernetes object: %s",
 			*kind                  ? "apiVersion is missing"
 				: *api_version ? "kind is missing"
 					       : "apiVersion and kind are missing");
 	else if (schema)
-		judge_known(r, doc, schema, kind, earlier);
+		check_known(r, doc, schema, kind, earlier);
 	else if (is_of_keda(api_version))
-		findings_warning(&r->findings, NULL, "kscaled does nothing with %s of %s: it is not judged", kind,
-			api_version);
+		findings_warning(&r->findings, NULL, "kscaled ignores %s of %s: not checked", kind, api_version);
 	findings_end(&r->findings, schema);
 }
 
-/*
- * Errors of authentications are found first, so that each is told once and not by each reference.
- */
+/* Authentications come first, so that an error is reported once, not by each reference. */
 static void find_faulty(struct run *r, const struct documents *documents)
 {
 	for (size_t i = 0; i < documents->count; i++) {
@@ -434,11 +430,11 @@ static void collect(struct run *r, const struct documents *documents)
 		if (json_str_is(doc->json, "kind", "ScaledObject")) {
 			json_t *object = catalogue_placed(r->catalogue, doc->json);
 
-			rivals_add(r->rivals, doc, object);
+			conflicts_add(r->conflicts, doc, object);
 			json_decref(object);
 		}
 	}
-	rivals_find(r->rivals);
+	conflicts_find(r->conflicts);
 }
 
 struct checkobjects_result checkobjects_run(const struct checkobjects_params *params, const struct documents *documents,
@@ -451,14 +447,14 @@ struct checkobjects_result checkobjects_run(const struct checkobjects_params *pa
 	r.schemas = crdschema_new();
 	r.metadata_schema = json_loads(metadata_schema, 0, NULL);
 	r.catalogue = catalogue_new(params->namespace_);
-	r.rivals = rivals_new();
+	r.conflicts = conflicts_new();
 	r.offline = (struct offline){ .catalogue = r.catalogue, .rules = &params->rules, .complete = params->complete };
 	collect(&r, documents);
 	find_faulty(&r, documents);
 	for (size_t i = 0; i < documents->count; i++)
-		judge(&r, &documents->list[i], r.earlier[i]);
+		check_document(&r, &documents->list[i], r.earlier[i]);
 	result = (struct checkobjects_result){ r.findings.problems, r.findings.warnings };
-	rivals_free(r.rivals);
+	conflicts_free(r.conflicts);
 	catalogue_free(r.catalogue);
 	crdschema_free(r.schemas);
 	json_decref(r.metadata_schema);

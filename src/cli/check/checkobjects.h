@@ -6,7 +6,7 @@
  * `kscaled check`: validates objects, each by itself and against the others of the input. Checks
  * the schema of the CRD (the one that `kscaled manifests` prints), decide/validate's rules with the
  * webhook's messages, triggers as their scalers parse them, the formula, and the HPA's metrics.
- * Reads no files and asks no cluster.
+ * Reads no files and needs no cluster.
  */
 
 #include <stdbool.h>
@@ -26,7 +26,7 @@ struct checkobjects_result {
 	size_t problems, warnings;
 };
 
-/* Prints what it finds to out. */
+/* Prints the findings to out. */
 struct checkobjects_result checkobjects_run(const struct checkobjects_params *params, const struct documents *documents,
 	FILE *out);
 

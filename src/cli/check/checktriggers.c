@@ -19,7 +19,7 @@ struct trial {
 	const struct scaled *of;
 	struct findings *findings;
 	struct strmap env, unresolved; /* of the target */
-	const struct strmap *auth;     /* of the trigger that is judged */
+	const struct strmap *auth;     /* of the current trigger */
 	bool env_read;                 /* false: the environment is unknown */
 	char *no_containers;           /* owned; as struct scaler_params has it */
 	struct err secrets_denied;     /* the same; ERR_NONE: they may be read */
@@ -50,8 +50,8 @@ static const char *key_in(const struct trigger *t, const char *message)
 }
 
 /*
- * The field of a message: the parameter, if it is in the metadata or may be, and no authentication
- * gives it; else the trigger.
+ * The field of a message: the parameter, if the metadata has it, or may have it and no
+ * authentication provides it; else the trigger.
  */
 static void place_of(const struct trial *j, size_t index, const char *about, const char *message,
 	char field[FIELD_SIZE])
@@ -77,7 +77,7 @@ static const char *place_fault(const struct trial *j, size_t index, struct param
 }
 
 /* Only a warning, since KEDA accepts unknown keys. The line is that of the first key. */
-static void tell_unknown(const struct trial *j, size_t index, const char *unknown)
+static void report_unknown(const struct trial *j, size_t index, const char *unknown)
 {
 	const char *key = strchr(unknown, '"');
 	int len = key ? (int)strcspn(key + 1, "\"") : 0;
@@ -99,12 +99,12 @@ static void tell(const struct trial *j, size_t index, struct param_faults *fault
 		findings_problem(j->findings, field, "%s", text);
 	}
 	if (faults->unknown)
-		tell_unknown(j, index, faults->unknown);
+		report_unknown(j, index, faults->unknown);
 	param_faults_done(faults);
 }
 
-/* Of a type that KEDA means to drop: its words, which the daemon says in an Event. */
-static void tell_announced(const struct trial *j, size_t index)
+/* For a type that KEDA has deprecated: KEDA's words, which the daemon puts into an Event. */
+static void report_announced(const struct trial *j, size_t index)
 {
 	const struct scaler_type *type = scaler_type_find(j->of->triggers[index].type);
 	MEM_AUTO char *field = mem_printf("spec.triggers[%zu].type", index);
@@ -113,20 +113,20 @@ static void tell_announced(const struct trial *j, size_t index)
 		findings_warning(j->findings, field, "%s: %s", type->name, type->announced);
 }
 
-/* What only the options of kscaled refuse: a problem where these are known. */
-static void tell_refused(const struct offline *o, struct findings *f, const char *field, const char *text)
+/* Refused only by kscaled's options: a problem if these are given, else a warning. */
+static void report_refused(const struct offline *o, struct findings *f, const char *field, const char *text)
 {
-	if (o->rules->said)
+	if (o->rules->given)
 		findings_problem(f, field, "%s", text);
 	else
 		findings_warning(f, field, "%s", text);
 }
 
 /*
- * Builds it once more, with the identity that the options let it have. What its authentication
- * names is told there.
+ * Builds it again with the identity that the options allow. Errors of its authentication are
+ * reported there.
  */
-static void judge_identity(const struct trial *j, const struct scaler_params *allowed)
+static void check_identity(const struct trial *j, const struct scaler_params *allowed)
 {
 	const struct trigger *t = &j->of->triggers[allowed->index];
 	const struct auth_lookup lookup = offline_rules_of(j->offline);
@@ -148,11 +148,11 @@ static void judge_identity(const struct trial *j, const struct scaler_params *al
 		return;
 	}
 	text = place_fault(j, (size_t)params.index, &faults.list[0], field);
-	tell_refused(j->offline, j->findings, field, text);
+	report_refused(j->offline, j->findings, field, text);
 	param_faults_done(&faults);
 }
 
-static void judge_place(const struct trial *j, size_t index, const struct question *question)
+static void check_place(const struct trial *j, size_t index, const struct question *question)
 {
 	const struct sourcerules rules = { .judges = true, .allow_local = j->offline->rules->local_sources };
 	MEM_AUTO char *field = mem_printf("spec.triggers[%zu]", index);
@@ -161,7 +161,7 @@ static void judge_place(const struct trial *j, size_t index, const struct questi
 	if (!question || sourceplace_judge(&rules, question->source, &err) == 0)
 		return;
 	offline_hide(j->offline, &err);
-	tell_refused(j->offline, j->findings, field, err.msg);
+	report_refused(j->offline, j->findings, field, err.msg);
 }
 
 static void build(const struct trial *j, size_t index, const struct strmap *auth, const struct pod_identity *identity,
@@ -180,16 +180,16 @@ static void build(const struct trial *j, size_t index, const struct strmap *auth
 	params.unknown = OFFLINE_UNKNOWN;
 	params.auth_open = j->offline->open;
 	params.env_open = !j->env_read;
-	tell_announced(j, index);
+	report_announced(j, index);
 	if (scaler_try(&params, next, &faults)) {
 		tell(j, index, &faults);
 		out->all = false;
 		return;
 	}
-	judge_identity(j, &params);
-	judge_place(j, index, next->question);
+	check_identity(j, &params);
+	check_place(j, index, next->question);
 	if (next->unknown)
-		tell_unknown(j, index, next->unknown);
+		report_unknown(j, index, next->unknown);
 	if (next->shortened) {
 		MEM_AUTO char *field = mem_printf("spec.triggers[%zu].metadata", index);
 
@@ -300,13 +300,13 @@ void checktriggers_allowed(struct offline *o, const struct triggerauth *t, struc
 	if (auth_alone(&rules, t, &err) == 0)
 		return;
 	text = field_of_source(f, err.msg, field);
-	tell_refused(o, f, field, text);
+	report_refused(o, f, field, text);
 }
 
 int checktriggers_authentication(struct offline *o, const struct triggerauth *t, const char *namespace_,
 	struct findings *f)
 {
-	char type[] = "any", name[] = ""; /* no workload has that name */
+	char type[] = "any", name[] = ""; /* not the name of a workload */
 	bool cluster = !*t->meta.namespace_;
 	char kind[] = TRIGGERAUTH_CLUSTER_KIND, kind_here[] = TRIGGERAUTH_KIND;
 	struct trigger trigger = { .type = type, .auth_name = t->meta.name, .auth_kind = cluster ? kind : kind_here };

@@ -19,13 +19,13 @@ struct checktriggers { /* the scalers that were built */
 	bool all;     /* each trigger was built, and its metric has a name */
 };
 
-/* Adds what is wrong to f. The caller owns *out, which checktriggers_done frees. */
+/* Adds the findings to f. The caller owns *out, which checktriggers_done frees. */
 void checktriggers_run(struct offline *o, const struct scaled *of, struct findings *f, struct checktriggers *out);
 void checktriggers_done(struct checktriggers *c);
 
 /*
- * What of an authentication the cluster's kscaled refuses by its options (struct offline_rules), of
- * one that any could use: a problem where they are known, else a warning.
+ * Checks an authentication, otherwise valid, against kscaled's options (struct offline_rules): a
+ * refusal is a problem if these are given, else a warning.
  */
 void checktriggers_allowed(struct offline *o, const struct triggerauth *t, struct findings *f);
 

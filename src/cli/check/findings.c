@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#define FINDINGS_MAX   200 /* of one object; more are only counted */
+#define FINDINGS_MAX   200 /* per object; more are only counted */
 #define LINE_MAX_BYTES 4096
 
 struct finding {
@@ -27,13 +27,13 @@ void findings_begin(struct findings *f, const struct document *doc, const char *
 	const char *name)
 {
 	f->doc = doc;
-	f->judged_problems = 0;
+	f->object_problems = 0;
 	f->title = kind
 		? mem_printf("%s %s%s%s: ", kind, namespace_, *namespace_ ? "/" : "", *name ? name : "(without a name)")
 		: mem_dup("");
 }
 
-static bool is_told(const struct findings *f, const char *field)
+static bool is_reported(const struct findings *f, const char *field)
 {
 	for (size_t i = 0; field && i < f->count; i++)
 		if (!f->list[i].warning && f->list[i].field && strcmp(f->list[i].field, field) == 0)
@@ -52,7 +52,7 @@ static void add(struct findings *f, size_t line, bool warning, const char *field
 {
 	f->warnings += warning;
 	f->problems += !warning;
-	f->judged_problems += !warning;
+	f->object_problems += !warning;
 	if (f->count == FINDINGS_MAX) {
 		f->left_out++;
 		free(text);
@@ -67,7 +67,7 @@ void findings_problem(struct findings *f, const char *field, const char *fmt, ..
 {
 	va_list ap;
 
-	if (is_told(f, field))
+	if (is_reported(f, field))
 		return;
 	va_start(ap, fmt);
 	add(f, line_of(f, field), false, field, mem_vprintf(fmt, ap));
@@ -88,7 +88,9 @@ void findings_problem_at(struct findings *f, size_t line, const char *text)
 	add(f, line, false, NULL, mem_dup(text));
 }
 
-/* The field that a message begins with; NULL: none. The caller owns it. *rest: what follows it. */
+/*
+ * The field that a message begins with; NULL: none. The caller owns it. *rest: the text after it.
+ */
 static char *field_of(const char *message, const char **rest)
 {
 	static const char *const roots[] = { "spec", "metadata", "status", "apiVersion", "kind" };
@@ -123,7 +125,7 @@ void findings_warning_of(struct findings *f, const char *message)
 	MEM_AUTO char *first = mem_dupn(message, strcspn(message, " "));
 
 	/* "spec.pollingInterval has no effect ...": a sentence about a field has its line, too. */
-	if (is_told(f, field ? field : first))
+	if (is_reported(f, field ? field : first))
 		return;
 	if (!field && (text_begins(first, "spec.") || text_begins(first, "metadata.")))
 		add(f, line_of(f, first), true, NULL, mem_dup(message));
@@ -154,7 +156,7 @@ static void __attribute__((format(printf, 2, 3))) print_line(const struct findin
 	fprintf(f->out, "%s\n", line);
 }
 
-void findings_end(struct findings *f, bool judged)
+void findings_end(struct findings *f, bool checked)
 {
 	const char *file = f->doc->file;
 
@@ -170,8 +172,8 @@ void findings_end(struct findings *f, bool judged)
 	}
 	if (f->left_out > 0)
 		print_line(f, "%s:%zu: %s%zu more are not shown", file, f->doc->line, f->title, f->left_out);
-	if (f->verbose && f->judged_problems == 0)
-		print_line(f, "%s:%zu: %s%s", file, f->doc->line, f->title, judged ? "ok" : "not judged");
+	if (f->verbose && f->object_problems == 0)
+		print_line(f, "%s:%zu: %s%s", file, f->doc->line, f->title, checked ? "ok" : "not checked");
 	free(f->list);
 	free(f->title);
 	f->list = NULL;

@@ -23,14 +23,14 @@ struct findings {
 	char *title; /* "ScaledObject shop/worker: " */
 	struct finding *list;
 	size_t count, left_out;
-	size_t judged_problems;
+	size_t object_problems;
 };
 
 void findings_init(struct findings *f, FILE *out, bool verbose);
 
 /*
- * Begins an object. kind NULL: unknown. name "": it has none. namespace_ "": it is cluster-wide.
- * doc is borrowed until findings_end.
+ * Begins an object. kind NULL: unknown. name "": none. namespace_ "": cluster-wide. doc is borrowed
+ * until findings_end.
  */
 void findings_begin(struct findings *f, const struct document *doc, const char *kind, const char *namespace_,
 	const char *name);
@@ -44,7 +44,7 @@ void findings_problem(struct findings *f, const char *field, const char *fmt, ..
 void findings_warning(struct findings *f, const char *field, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* A problem at a line, of no field. */
+/* A problem at a line, without a field. */
 void findings_problem_at(struct findings *f, size_t line, const char *text);
 
 /*
@@ -54,7 +54,7 @@ void findings_problem_at(struct findings *f, size_t line, const char *text);
 void findings_problem_of(struct findings *f, const char *otherwise, const char *message);
 void findings_warning_of(struct findings *f, const char *message);
 
-/* Prints the object's findings. judged: for the verbose line, "ok" or "not judged". */
-void findings_end(struct findings *f, bool judged);
+/* Prints the object's findings. checked: whether the verbose line is "ok" or "not checked". */
+void findings_end(struct findings *f, bool checked);
 
 #endif

@@ -10,7 +10,7 @@
 #define ANY_MAX          20000 /* names generated for one object's envFrom */
 #define PIECE_LENGTH_MIN 3     /* shorter parts of a secret occur in every message */
 
-/* ---- The look-up ---- */
+/* ---- The lookup ---- */
 
 static enum reference_state missing(const char *kind, const char *namespace_, const char *name, struct err *err)
 {
@@ -89,7 +89,9 @@ static enum reference_state find_all(void *arg, enum keydata_kind kind, const ch
 	return REFERENCE_FOUND;
 }
 
-/* Files of kscaled's host, secrets of Vault and of managers, and tokens are never in the input. */
+/*
+ * Files of kscaled's host, secrets in Vault and secret managers, and tokens are never in the input.
+ */
 static enum reference_state find_file(void *arg, const char *path, const struct strmap **out, struct err *err)
 {
 	static const struct strmap nothing;
@@ -147,13 +149,13 @@ struct auth_lookup offline_rules_of(const struct offline *o)
 		.azure_trusted = rules->azure_trusted,
 		.aws_trusted = rules->aws_trusted,
 		.vault_trusted = rules->vault_trusted,
-		.vault_token = true, /* its environment is not known, nor is the region */
+		.vault_token = true, /* its environment and region are unknown */
 		.vault_files = rules->vault_files != NULL,
 		.aws_region = "us-east-1",
 	};
 }
 
-/* ---- Variables that are referred to ---- */
+/* ---- Referenced variables ---- */
 
 static const struct triggerauth *triggerauth_of(struct offline *o, const struct scaled *of, const struct trigger *t)
 {
@@ -250,7 +252,7 @@ static struct workload *read_anything(const struct wanted_names *w, struct err *
 	return target;
 }
 
-/* The Deployment whose Pod template a target has, in its place. Takes target. */
+/* A Deployment with the target's Pod template. Takes target. */
 static struct workload *read_pods(struct offline *o, struct workload *target, const struct wanted_names *w,
 	struct err *err)
 {
@@ -279,8 +281,7 @@ static struct workload *read_target(struct offline *o, const struct scaled *of, 
 	if (of->sj) {
 		target = scaledjob_workload(of->sj);
 		if (!target)
-			err_set(err, ERR_INVALID,
-				"%s: there is no Pod template whose containers could have an environment",
+			err_set(err, ERR_INVALID, "%s: no Pod template with containers that have an environment",
 				of->sj->spec.template_text ? "spec.jobTargetRef.template" : "spec.jobTargetRef");
 		return target;
 	}
@@ -304,7 +305,7 @@ struct workload *offline_begin(struct offline *o, const struct scaled *of, struc
 
 /* ---- Secrets ---- */
 
-/* Replaces what is between from and to; returns what follows the replacement. */
+/* Replaces the text between from and to; returns the end of the replacement. */
 static char *hide(struct err *err, const char *from, const char *to)
 {
 	static const char instead[] = "(secret)";
@@ -334,7 +335,7 @@ static char *end_of_quote(char *from)
 	return end ? end : from + strlen(from);
 }
 
-/* Only in quotes, as messages have values; elsewhere it is an ordinary word. */
+/* Only in quotes, where messages have values; elsewhere it is an ordinary word. */
 static void hide_piece(struct err *err, const char *piece, size_t len)
 {
 	char *quote = err->msg;

@@ -4,9 +4,9 @@
 
 /*
  * cache/auth's lookup without a cluster: finds Secrets, ConfigMaps and authentications in the
- * input. What is not in the input is assumed to exist in the cluster, unknown: a value becomes
- * OFFLINE_UNKNOWN, and an authentication makes its triggers "open" (it may have any parameter).
- * With `complete` such references are errors.
+ * input. What is not in the input is assumed to exist in the cluster with unknown content: a value
+ * becomes OFFLINE_UNKNOWN, and an authentication makes its triggers "open" (it may have any
+ * parameter). With `complete` such references are errors.
  *
  * Used for one object at a time: offline_begin, then auth_environment and auth_params with
  * offline_lookup, then offline_end.
@@ -20,7 +20,7 @@
 
 #define OFFLINE_UNKNOWN AUTH_UNKNOWN
 
-/* What kscaled's options of the same names say, in the cluster that the input is for. Borrowed. */
+/* kscaled's options of the same names in the target cluster. Borrowed. */
 struct offline_rules {
 	const char *cluster_namespace;           /* cluster-object-namespace */
 	enum auth_cloud cloud;                   /* cloud-identity */
@@ -29,7 +29,7 @@ struct offline_rules {
 	const char *vault_trusted;               /* vault-trusted-addresses; NULL */
 	const char *vault_files;                 /* vault-credential-dir; NULL */
 	bool local_sources;                      /* allow-local-sources */
-	bool said;                               /* those above are what they are there, not only the defaults */
+	bool given;                              /* some of those above were given; false: defaults */
 	bool restrict_secrets;                   /* restrict-secret-access */
 };
 
@@ -45,28 +45,28 @@ struct offline {
 };
 
 /*
- * What the rules forbid by default is allowed here, and Secrets where they say nothing else: what
- * this look-up refuses is refused by any kscaled that has the options that were named.
+ * A lookup that allows what only default options forbid: what it refuses, every kscaled with the
+ * given options refuses.
  */
 struct auth_lookup offline_lookup(struct offline *o);
-/* The rules alone, for auth_alone and auth_identity. */
+/* Only the rules, for auth_alone and auth_identity. */
 struct auth_lookup offline_rules_of(const struct offline *o);
 
 /*
  * Begins an object and returns the workload whose environment counts, which the caller owns: the
  * scale target in the input; of a ScaledJob its Pod template; else a placeholder whose containers
- * have all variables that `of` and its authentications name, as OFFLINE_UNKNOWN. NULL and *err: it
- * is in the input but cannot be decoded.
+ * have all variables that `of` and its authentications name, as OFFLINE_UNKNOWN. NULL and *err: in
+ * the input, but cannot be decoded.
  */
 struct workload *offline_begin(struct offline *o, const struct scaled *of, struct err *err);
 void offline_end(struct offline *o);
 
-/* The scale target in the input, borrowed; NULL: it is not there. */
+/* The scale target in the input, borrowed; NULL: not in the input. */
 const json_t *offline_target_object(struct offline *o, const struct scaledobject *so);
 
 /*
- * Replaces by "(secret)" what the message has in quotes and is a value of a Secret, or a part of
- * one between commas and spaces.
+ * Replaces quoted text in the message by "(secret)" if it is a value of a Secret, or a part of one
+ * between commas and spaces.
  */
 void offline_hide(const struct offline *o, struct err *err);
 

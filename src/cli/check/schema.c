@@ -13,7 +13,7 @@
 
 #define PATH_SIZE         512
 #define MESSAGE_BYTES_MAX 1024
-#define WORD_MAX          80 /* of a value that is no known word */
+#define WORD_MAX          80 /* of an unknown value */
 
 struct check {
 	schema_fn fn;
@@ -29,7 +29,7 @@ struct spot {
 static void check_value(const struct check *c, const json_t *schema, const struct spot *spot);
 
 static void __attribute__((format(printf, 3, 4)))
-tell(const struct check *c, const struct json_at *at, const char *fmt, ...)
+report(const struct check *c, const struct json_at *at, const char *fmt, ...)
 {
 	char path[PATH_SIZE];
 	va_list ap;
@@ -84,7 +84,7 @@ static const char *advice(const char *wanted, const json_t *value)
 		return ": put it in quotes";
 	if (json_is_string(value) &&
 		(strcmp(wanted, "integer") == 0 || strcmp(wanted, "number") == 0 || strcmp(wanted, "boolean") == 0))
-		return ": take the quotes away";
+		return ": remove the quotes";
 	return "";
 }
 
@@ -97,13 +97,13 @@ static bool check_type(const struct check *c, const json_t *schema, const struct
 	if (json_is_true(json_object_get(schema, "x-kubernetes-int-or-string"))) {
 		if (json_is_string(spot->value) || is_integer(spot->value))
 			return true;
-		tell(c, &spot->at, "must be a string or a whole number, not %s", name_of(spot->value));
+		report(c, &spot->at, "must be a string or a whole number, not %s", name_of(spot->value));
 		return false;
 	}
 	for (size_t i = 0; i < MEM_COUNT(types); i++) {
 		if (strcmp(types[i].name, wanted) != 0 || types[i].fits & is)
 			continue;
-		tell(c, &spot->at, "must be %s, not %s%s", types[i].a_name, name_of(spot->value),
+		report(c, &spot->at, "must be %s, not %s%s", types[i].a_name, name_of(spot->value),
 			advice(wanted, spot->value));
 		return false;
 	}
@@ -134,7 +134,7 @@ static void check_enum(const struct check *c, const json_t *schema, const struct
 		editdist_offer(&near, word);
 	}
 	if (allowed)
-		tell(c, &spot->at, "\"%.*s\" is not one of %s%s%s%s", WORD_MAX, text ? text : "", buf_text(&list),
+		report(c, &spot->at, "\"%.*s\" is not one of %s%s%s%s", WORD_MAX, text ? text : "", buf_text(&list),
 			near.name ? ": did you mean " : "", near.name ? near.name : "", near.name ? "?" : "");
 	buf_done(&list);
 }
@@ -147,11 +147,12 @@ static void check_number(const struct check *c, const json_t *schema, const stru
 	bool small = json_str_is(schema, "format", "int32");
 
 	if (small && (value < INT32_MIN || value > INT32_MAX))
-		tell(c, &spot->at, "%.15g is out of range: from %" PRId32 " to %" PRId32, value, INT32_MIN, INT32_MAX);
+		report(c, &spot->at, "%.15g is out of range: from %" PRId32 " to %" PRId32, value, INT32_MIN,
+			INT32_MAX);
 	else if (minimum && value < least)
-		tell(c, &spot->at, "%.15g is too small: at least %.15g", value, least);
+		report(c, &spot->at, "%.15g is too small: at least %.15g", value, least);
 	else if (maximum && value > most)
-		tell(c, &spot->at, "%.15g is too big: at most %.15g", value, most);
+		report(c, &spot->at, "%.15g is too big: at most %.15g", value, most);
 }
 
 /* Characters are counted, not bytes. */
@@ -171,10 +172,11 @@ static void check_length(const struct check *c, const json_t *schema, const stru
 	const json_t *least = json_object_get(schema, least_key), *most = json_object_get(schema, most_key);
 
 	if (least && (json_int_t)count < json_integer_value(least))
-		tell(c, &spot->at, count == 0 ? "must not be empty" : "has %zu %s: at least %" JSON_INTEGER_FORMAT,
+		report(c, &spot->at, count == 0 ? "must not be empty" : "has %zu %s: at least %" JSON_INTEGER_FORMAT,
 			count, what, json_integer_value(least));
 	else if (most && (json_int_t)count > json_integer_value(most))
-		tell(c, &spot->at, "has %zu %s: at most %" JSON_INTEGER_FORMAT, count, what, json_integer_value(most));
+		report(c, &spot->at, "has %zu %s: at most %" JSON_INTEGER_FORMAT, count, what,
+			json_integer_value(most));
 }
 
 /* ---- Lists and objects ---- */
@@ -203,11 +205,11 @@ static void check_required(const struct check *c, const json_t *schema, const st
 		struct json_at field = json_field(&spot->at, json_string_value(name));
 
 		if (!json_object_get(spot->value, json_string_value(name)))
-			tell(c, &field, "missing");
+			report(c, &field, "missing");
 	}
 }
 
-static void tell_unknown(const struct check *c, const json_t *properties, const struct json_at *at)
+static void report_unknown(const struct check *c, const json_t *properties, const struct json_at *at)
 {
 	struct editdist_best near = editdist_best_of(at->key);
 	const char *name;
@@ -216,12 +218,14 @@ static void tell_unknown(const struct check *c, const json_t *properties, const 
 	json_object_foreach((json_t *)(uintptr_t)properties, name, ignored) editdist_offer(&near, name);
 	(void)ignored;
 	if (near.name)
-		tell(c, at, "unknown field: did you mean %s?", near.name);
+		report(c, at, "unknown field: did you mean %s?", near.name);
 	else
-		tell(c, at, "unknown field");
+		report(c, at, "unknown field");
 }
 
-/* An object without properties takes anything, as metadata, whose schema the API server has. */
+/*
+ * An object without properties takes anything, such as metadata, whose schema the API server has.
+ */
 static void check_fields(const struct check *c, const json_t *schema, const struct spot *spot)
 {
 	const json_t *properties = json_object_get(schema, "properties"),
@@ -240,7 +244,7 @@ static void check_fields(const struct check *c, const json_t *schema, const stru
 		if (known || json_is_object(additional))
 			check_value(c, known ? known : additional, &inner);
 		else if (!open)
-			tell_unknown(c, properties, &inner.at);
+			report_unknown(c, properties, &inner.at);
 	}
 }
 

@@ -13,7 +13,7 @@
 #include "cli/completion/completion_parts.h"
 
 static const char help_text[] = "Usage: kscaled completion SHELL\n"
-				"Print the script by which bash, zsh or fish completes the command lines of kscaled:\n"
+				"Print the script for bash, zsh or fish that completes kscaled's command lines:\n"
 				"    source <(kscaled completion bash)\n"
 				"\n"
 				"  -h, --help             print this text\n";
@@ -28,7 +28,7 @@ static const struct option options[] = {
 
 const struct commandline cli_completion_line = { .help = help_text, .options = options, .words = shell_names };
 
-/* ---- What a command's --help says ---- */
+/* ---- Parsing --help ---- */
 
 /* The caller owns it. */
 static char *help_of(const struct commandline *line)
@@ -55,8 +55,8 @@ static enum completion_kind kind_of(const char *argument)
 }
 
 /*
- * Reads "  -x, --name ARGUMENT  meaning", or "  --name ARGUMENT" with the meaning in the next line.
- * false: the text is no such line.
+ * Reads " -x, --name ARGUMENT meaning", or " --name ARGUMENT" with the meaning in the next line.
+ * false: not such a line.
  */
 static bool read_option(const char *text, const char *next, struct completion_option *out)
 {
@@ -139,7 +139,7 @@ char *completion_script(const char *shell, const struct completion_command *comm
 	while (shell_names[at] && strcmp(shell, shell_names[at]) != 0)
 		at++;
 	if (!shell_names[at]) {
-		err_set(err, ERR_INVALID, "\"%.64s\" is no shell that is known: bash, zsh and fish are", shell);
+		err_set(err, ERR_INVALID, "unknown shell \"%.64s\": use bash, zsh or fish", shell);
 		return NULL;
 	}
 	lines = mem_array(count, sizeof(*lines));
@@ -154,13 +154,13 @@ char *completion_script(const char *shell, const struct completion_command *comm
 
 int cli_completion(int argc, char **argv, const struct completion_command *commands, size_t count)
 {
-	static char name[] = "kscaled completion"; /* what getopt's own messages begin with */
+	static char name[] = "kscaled completion"; /* getopt's messages begin with it */
 	MEM_AUTO char *script = NULL;
 	struct err err;
 	int c;
 
 	argv[0] = name;
-	optind = 0; /* glibc: begin anew, main may have used getopt before */
+	optind = 0; /* glibc: reset, main may have used getopt */
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		if (c == 'h') {
 			fputs(help_text, stdout);

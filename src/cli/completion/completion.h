@@ -3,9 +3,8 @@
 #define CLI_COMPLETION_COMPLETION_H
 
 /*
- * `kscaled completion SHELL`: prints the script by which bash, zsh or fish completes the command
- * lines of kscaled. Made from the commands and what each shows of its line (cli/commandline), so
- * that nothing is written down for it. Connects to nothing.
+ * `kscaled completion SHELL`: prints the script for bash, zsh or fish that completes kscaled's
+ * command lines, generated from the command-line tables (cli/commandline). Makes no connection.
  */
 
 #include <stddef.h>
@@ -21,8 +20,8 @@ struct completion_command {
 extern const struct commandline cli_completion_line;
 
 /*
- * The script, which the caller owns. commands[0] is the one that flags without a command belong to.
- * NULL and ERR_INVALID: there is no such shell.
+ * The script, which the caller owns. Flags without a command belong to commands[0]. NULL and
+ * ERR_INVALID: unknown shell.
  */
 char *completion_script(const char *shell, const struct completion_command *commands, size_t count, struct err *err);
 

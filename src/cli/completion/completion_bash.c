@@ -2,7 +2,7 @@
 #include "cli/completion/completion_parts.h"
 
 /*
- * Needs nothing of the package bash-completion. bash breaks a line at "=" too, so --name=value are
+ * Does not need the package bash-completion. bash also breaks words at "=", so --name=value is
  * three words.
  */
 static const char head[] =

@@ -2,7 +2,7 @@
 #ifndef CLI_COMPLETION_COMPLETION_PARTS_H
 #define CLI_COMPLETION_COMPLETION_PARTS_H
 
-/* What completion.c reads from the commands, and a file for each shell that writes it. */
+/* The parsed command lines, from which a file per shell writes its script. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@ enum completion_kind { COMPLETION_OPEN, COMPLETION_FILES, COMPLETION_FOLDERS, CO
 struct completion_option {
 	char *name;     /* without its dashes; owned */
 	char letter;    /* '\0': none */
-	char *argument; /* owned; NULL: it takes none */
+	char *argument; /* owned; NULL: takes none */
 	char *help;     /* owned */
 	enum completion_kind kind;
 	const char *const *words; /* of COMPLETION_WORDS */

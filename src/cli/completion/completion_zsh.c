@@ -12,7 +12,7 @@ static const char head[] =
 	"	if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n"
 	"		commands=(\n";
 
-/* Read by autoload, this is the function's body, and is to complete at once. */
+/* When autoloaded, the file is the function's body and must complete at once. */
 static const char tail[] = "	esac\n"
 			   "}\n"
 			   "\n"
@@ -22,7 +22,7 @@ static const char tail[] = "	esac\n"
 			   "	compdef _kscaled kscaled\n"
 			   "fi\n";
 
-/* What stands within single quotes, with a backslash before what is in `special`. */
+/* For single quotes, with a backslash before characters of `special`. */
 static void put_quoted(struct buf *out, const char *text, const char *special)
 {
 	for (; *text; text++) {
@@ -63,7 +63,7 @@ static void put_option(struct buf *out, const struct completion_option *option)
 	put_quoted(out, option->help, "[]\\");
 	buf_putc(out, ']');
 	if (option->argument) {
-		/* A switch stands for itself, too. */
+		/* A switch also stands for itself. */
 		buf_puts(out, strcmp(option->argument, "BOOL") == 0 ? "::" : ":");
 		put_quoted(out, option->argument, ":\\");
 		buf_putc(out, ':');

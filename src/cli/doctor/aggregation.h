@@ -3,24 +3,23 @@
 #define CLI_DOCTOR_AGGREGATION_H
 
 /*
- * Judgements of `kscaled doctor` on the way from the API server to kscaled: Service, endpoints,
- * APIService, how the aggregator gets there, whom it trusts and whom kscaled trusts, and a metric
- * fetched on that way. Pure.
+ * Checks of `kscaled doctor` on the path from the API server to kscaled: Service, endpoints,
+ * APIService, the aggregator's route, trust in both directions, and fetching a metric. Pure.
  *
  * Facts: "service", "endpointslices" (a list), "endpoints", "apiservice", "certificates" (ca,
  * serving: PEM texts), "request-header" (a ConfigMap), "discovery" (an APIResourceList), "metric"
  * (of, name, and list: an ExternalMetricValueList).
  */
 
-#include "cli/doctor/casefile.h"
+#include "cli/doctor/facts.h"
 
-void aggregation_service(const struct casefile *c);
-void aggregation_endpoints(const struct casefile *c);
-void aggregation_apiservice(const struct casefile *c);
-void aggregation_routing(const struct casefile *c);
-void aggregation_ca_bundle(const struct casefile *c);
-void aggregation_request_header(const struct casefile *c);
-void aggregation_available(const struct casefile *c);
-void aggregation_metric(const struct casefile *c);
+void aggregation_service(const struct facts *c);
+void aggregation_endpoints(const struct facts *c);
+void aggregation_apiservice(const struct facts *c);
+void aggregation_routing(const struct facts *c);
+void aggregation_ca_bundle(const struct facts *c);
+void aggregation_request_header(const struct facts *c);
+void aggregation_available(const struct facts *c);
+void aggregation_metric(const struct facts *c);
 
 #endif

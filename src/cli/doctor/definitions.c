@@ -15,7 +15,7 @@ static bool serves_our_version(const json_t *crd)
 	const json_t *version;
 	size_t i;
 
-	json_array_foreach(casefile_at(crd, "spec.versions"), i, version)
+	json_array_foreach(facts_at(crd, "spec.versions"), i, version)
 	{
 		if (json_str_is(version, "name", "v1alpha1"))
 			return json_is_true(json_object_get(version, "served"));
@@ -23,82 +23,80 @@ static bool serves_our_version(const json_t *crd)
 	return false;
 }
 
-/* Whose schema it is, by the labels: ours, KEDA's. */
-static const char *version_of(const struct casefile *c)
+/* The version that the CRDs should have. */
+static const char *version_of(const struct facts *c)
 {
 	return c->setup->version ? c->setup->version : PACKAGE_VERSION;
 }
 
 enum whose { OURS, OURS_OF_ANOTHER_VERSION, OF_OTHERS };
 
-static enum whose whose(const struct casefile *c, const json_t *crd)
+static enum whose whose(const struct facts *c, const json_t *crd)
 {
-	const json_t *labels = casefile_at(crd, "metadata.labels");
+	const json_t *labels = facts_at(crd, "metadata.labels");
 
 	if (!json_str_is(labels, "app.kubernetes.io/name", "kscaled"))
 		return OF_OTHERS;
 	return json_str_is(labels, "app.kubernetes.io/version", version_of(c)) ? OURS : OURS_OF_ANOTHER_VERSION;
 }
 
-/* A release that came without the kinds does not bring one back. */
-static char *mend(const struct casefile *c)
+/* A Helm release installed without CRDs does not restore a missing one. */
+static char *mend(const struct facts *c)
 {
 	struct doctor_setup setup = *c->setup;
-	struct casefile whole = *c;
+	struct facts whole = *c;
 
 	for (const char *const *plural = definitions_plurals; *plural; plural++) {
 		MEM_AUTO char *fact = mem_printf("crd %s", *plural);
-		const json_t *crd = casefile_object(c, fact), *notes = casefile_at(crd, "metadata.annotations");
+		const json_t *crd = facts_object(c, fact), *notes = facts_at(crd, "metadata.annotations");
 
-		if (crd && c->setup->maker == DOCTOR_HELM &&
+		if (crd && c->setup->installer == DOCTOR_HELM &&
 			!json_str_is(notes, "meta.helm.sh/release-name", c->setup->release))
-			return mem_dup("the release came without them (crds.install=false): whoever installed the "
-				       "others has to apply them all again");
+			return mem_dup("the release was installed without CRDs (crds.install=false): whoever installed "
+				       "the others must apply them all again");
 	}
-	setup.others_crds = false; /* it is about them */
+	setup.others_crds = false; /* the CRDs are what must be applied */
 	whole.setup = &setup;
-	return casefile_apply(&whole);
+	return facts_apply(&whole);
 }
 
-/* false: it could not be read, which is told; counts gets one more where it can be used. */
-static bool judge(const struct casefile *c, const char *plural, size_t counts[3])
+/* Counts a usable CRD by its origin. false: it could not be read, and a finding says so. */
+static bool check(const struct facts *c, const char *plural, size_t counts[3])
 {
 	MEM_AUTO char *fact = mem_printf("crd %s", plural);
-	bool told;
-	const json_t *crd = casefile_read(c, fact, &told);
+	bool reported;
+	const json_t *crd = facts_read(c, fact, &reported);
 
-	if (told)
+	if (reported)
 		return false;
 	if (!crd)
-		casefile_wrong(c, mend(c), "the CustomResourceDefinition %s.keda.sh is missing", plural);
-	else if (!json_str_is(casefile_condition(crd, "Established"), "status", "True"))
-		casefile_wrong(c, mem_printf("kubectl describe crd %s.keda.sh", plural),
-			"the CustomResourceDefinition %s.keda.sh is not established: %s", plural,
-			json_str_or_empty(casefile_condition(crd, "NamesAccepted"), "message"));
+		facts_error(c, mend(c), "CustomResourceDefinition %s.keda.sh is missing", plural);
+	else if (!json_str_is(facts_condition(crd, "Established"), "status", "True"))
+		facts_error(c, mem_printf("kubectl describe crd %s.keda.sh", plural),
+			"CustomResourceDefinition %s.keda.sh is not established: %s", plural,
+			json_str_or_empty(facts_condition(crd, "NamesAccepted"), "message"));
 	else if (!serves_our_version(crd))
-		casefile_wrong(c, mend(c), "%s.keda.sh is not served as v1alpha1", plural);
+		facts_error(c, mend(c), "%s.keda.sh is not served as v1alpha1", plural);
 	else
 		counts[whose(c, crd)]++;
 	return true;
 }
 
-void definitions_crds(const struct casefile *c)
+void definitions_crds(const struct facts *c)
 {
 	size_t counts[3] = { 0 }, all = 0;
 
-	/* Who may not read one may read none. */
-	for (const char *const *plural = definitions_plurals; *plural && judge(c, *plural, counts); plural++)
+	/* If one may not be read, none may: report it once. */
+	for (const char *const *plural = definitions_plurals; *plural && check(c, *plural, counts); plural++)
 		continue;
 	all = counts[OURS] + counts[OURS_OF_ANOTHER_VERSION] + counts[OF_OTHERS];
 	if (counts[OURS_OF_ANOTHER_VERSION] > 0)
-		casefile_warn(c, mend(c),
-			"%zu of %zu CustomResourceDefinitions are of another version of kscaled than the rest, which "
-			"is "
-			"%s: what they do not know is dropped",
+		facts_warn(c, mend(c),
+			"%zu of %zu CustomResourceDefinitions are not of kscaled %s: the API server drops fields that "
+			"they do not know",
 			counts[OURS_OF_ANOTHER_VERSION], all, version_of(c));
 	else if (counts[OF_OTHERS] > 0)
-		casefile_fine(c, "v1alpha1 is served; %zu of %zu have the schema of KEDA, not of kscaled",
-			counts[OF_OTHERS], all);
+		facts_ok(c, "v1alpha1 is served; %zu of %zu have KEDA's schema, not kscaled's", counts[OF_OTHERS], all);
 	else if (all > 0)
-		casefile_fine(c, "%zu, served as v1alpha1, of kscaled %s", all, version_of(c));
+		facts_ok(c, "%zu, served as v1alpha1, of kscaled %s", all, version_of(c));
 }

@@ -3,15 +3,15 @@
 #define CLI_DOCTOR_DEFINITIONS_H
 
 /*
- * The judgement of `kscaled doctor` on the CustomResourceDefinitions. Pure. Facts: "crd
- * scaledobjects" and so on, the whole definition of each.
+ * The check of `kscaled doctor` on the CustomResourceDefinitions. Pure. Facts: "crd scaledobjects"
+ * and so on, each the whole definition.
  */
 
-#include "cli/doctor/casefile.h"
+#include "cli/doctor/facts.h"
 
-/* Their plurals, ended by NULL. */
+/* Their plurals, NULL-terminated. */
 extern const char *const definitions_plurals[];
 
-void definitions_crds(const struct casefile *c);
+void definitions_crds(const struct facts *c);
 
 #endif

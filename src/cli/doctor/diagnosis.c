@@ -33,7 +33,7 @@ void diagnosis_follows(struct diagnosis *d, const char *hop, const char *need)
 {
 	struct diagnosis_line line = { .hop = hop,
 		.status = DIAGNOSIS_SKIPPED,
-		.message = mem_printf("not looked at: %s is wrong", need),
+		.message = mem_printf("not checked: %s failed", need),
 		.follows = true };
 
 	add(d, &line);
@@ -107,7 +107,7 @@ static void put_mend(const struct diagnosis_line *f, struct buf *out)
 	buf_putc(out, '\n');
 }
 
-/* "skipped  endpoints, lease: not looked at, as what they need is wrong" */
+/* "skipped  endpoints, lease: not checked, ..." */
 static void put_what_follows(const struct diagnosis *d, struct buf *out)
 {
 	const char *separator = "skipped  ";
@@ -119,10 +119,10 @@ static void put_what_follows(const struct diagnosis *d, struct buf *out)
 		separator = ", ";
 	}
 	if (*separator == ',')
-		buf_puts(out, ": not looked at, for what they need is wrong\n");
+		buf_puts(out, ": not checked, because a hop that they need failed\n");
 }
 
-/* What is wrong stands below the hop; what is fine, or the one thing that there is, beside it. */
+/* Problems go below the hop; a single harmless finding goes beside it. */
 void diagnosis_text(const struct diagnosis *d, struct buf *out)
 {
 	for (size_t i = 0; i < d->count; i++) {

@@ -3,9 +3,8 @@
 #define CLI_DOCTOR_DIAGNOSIS_H
 
 /*
- * What `kscaled doctor` found: for each hop of the chain at least one finding, in the order of the
- * chain, and how that is printed. Filled by the judgements, printed by doctor.c. Knows no hop and
- * no cluster.
+ * The findings of `kscaled doctor`, at least one per hop, in the order of the chain, and their
+ * output as text and JSON. Knows neither hops nor the cluster.
  */
 
 #include <jansson.h>
@@ -15,16 +14,16 @@
 
 #include "base/buf.h"
 
-/* From fine to bad: a hop is as bad as its worst finding. */
-enum diagnosis_status { DIAGNOSIS_OK, DIAGNOSIS_SKIPPED /* not looked at */, DIAGNOSIS_WARNING, DIAGNOSIS_ERROR };
+/* From best to worst: a hop is as bad as its worst finding. */
+enum diagnosis_status { DIAGNOSIS_OK, DIAGNOSIS_SKIPPED /* not checked */, DIAGNOSIS_WARNING, DIAGNOSIS_ERROR };
 
 struct diagnosis {
 	struct diagnosis_line {
 		const char *hop; /* borrowed: a constant */
 		enum diagnosis_status status;
 		char *message; /* owned, as the next one */
-		char *mend;    /* a command, or what to do; NULL: nothing */
-		bool follows;  /* it was left out because of another hop */
+		char *mend;    /* how to fix it: a command or a sentence; NULL: unknown */
+		bool follows;  /* skipped because of another hop */
 	} * list;
 	size_t count, alloc;
 };
@@ -32,22 +31,22 @@ struct diagnosis {
 /* mend: taken, may be NULL. */
 void diagnosis_vadd(struct diagnosis *d, const char *hop, enum diagnosis_status status, char *mend, const char *fmt,
 	va_list ap) __attribute__((format(printf, 5, 0)));
-/* A hop that is not looked at, because one that it needs is wrong. */
+/* Skips a hop because one that it needs has failed. */
 void diagnosis_follows(struct diagnosis *d, const char *hop, const char *need);
-/* "and 7 more", as bad as those before it of this hop. mend: taken. */
+/* "and 7 more", as bad as the hop's worst so far. mend: taken. */
 void diagnosis_more(struct diagnosis *d, const char *hop, size_t count, char *mend);
 void diagnosis_done(struct diagnosis *d);
 
-/* Takes away what is fine: the rest is all there is to say. */
+/* Removes all but warnings and errors. */
 void diagnosis_drop_fine(struct diagnosis *d);
 
-/* The worst of a hop, or of all hops when hop is NULL. DIAGNOSIS_OK when there is no finding. */
+/* The worst status of a hop; of all if hop is NULL. DIAGNOSIS_OK without findings. */
 enum diagnosis_status diagnosis_worst(const struct diagnosis *d, const char *hop);
 
 /*
- * A line for each hop, "ok       service        ..."; below it, indented, what each further finding
- * says, and the command that mends it. What is all there is to say, and needs no command, is one
- * line, too; so is all that only follows from the rest.
+ * One line per hop, "ok service ..."; indented below it each further finding and its fix. A single
+ * finding without a fix stays on the hop's line. The hops skipped because of others share the last
+ * line.
  */
 void diagnosis_text(const struct diagnosis *d, struct buf *out);
 

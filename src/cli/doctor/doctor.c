@@ -13,15 +13,15 @@
 #include "base/text.h"
 #include "base/timestamp.h"
 #include "cli/doctor/aggregation.h"
-#include "cli/doctor/company.h"
+#include "cli/doctor/apiserver.h"
+#include "cli/doctor/competitors.h"
 #include "cli/doctor/definitions.h"
-#include "cli/doctor/entrance.h"
 #include "cli/doctor/gather.h"
-#include "cli/doctor/holdings.h"
-#include "cli/doctor/hooks.h"
 #include "cli/doctor/pods.h"
 #include "cli/doctor/release.h"
 #include "cli/doctor/rights.h"
+#include "cli/doctor/status.h"
+#include "cli/doctor/webhook.h"
 #include "cli/kubectlplugin.h"
 #include "cli/output.h"
 #include "kube/config.h"
@@ -29,11 +29,11 @@
 
 enum { FINE = 0, WRONG = 1, UNREACHABLE = 2 /* wrong usage, too */ };
 
-/* Where the systemd unit has them. */
+/* The paths in the systemd unit. */
 #define HOST_CONFIG     "/etc/kscaled/kscaled.conf"
 #define HOST_KUBECONFIG "/etc/kscaled/kubeconfig"
 
-/* The administrator's of a k3s. */
+/* The administrator's kubeconfig of k3s. */
 #define K3S_KUBECONFIG "/etc/rancher/k3s/k3s.yaml"
 
 /* ---- The chain ---- */
@@ -41,21 +41,21 @@ enum { FINE = 0, WRONG = 1, UNREACHABLE = 2 /* wrong usage, too */ };
 #define NEEDS_MAX 4
 
 /*
- * In the order in which they are told. A hop that needs one that is wrong is not looked at: what it
- * would say is a consequence.
+ * In the order of the report. A hop whose prerequisite failed is skipped: its failure would be a
+ * consequence.
  */
 static const struct hop {
 	const char *name;
-	void (*judge)(const struct casefile *c);
+	void (*check)(const struct facts *c);
 	const char *needs[NEEDS_MAX];
 } hops[] = {
-	{ "kubeconfig", entrance_kubeconfig, { NULL } },
-	{ "credentials", entrance_credentials, { "kubeconfig" } },
-	{ "api-server", entrance_api_server, { "kubeconfig" } },
-	{ "clock", entrance_clock, { "api-server" } },
-	{ "release", release_judge, { "api-server" } },
-	{ "pods", pods_judge, { "release" } },
-	{ "rights", rights_judge, { "api-server" } },
+	{ "kubeconfig", apiserver_kubeconfig, { NULL } },
+	{ "credentials", apiserver_credentials, { "kubeconfig" } },
+	{ "api-server", apiserver_version, { "kubeconfig" } },
+	{ "clock", apiserver_clock, { "api-server" } },
+	{ "release", release_check, { "api-server" } },
+	{ "pods", pods_check, { "release" } },
+	{ "rights", rights_check, { "api-server" } },
 	{ "crds", definitions_crds, { "api-server" } },
 	{ "service", aggregation_service, { "api-server" } },
 	{ "endpoints", aggregation_endpoints, { "pods", "service" } },
@@ -65,17 +65,17 @@ static const struct hop {
 	{ "request-header", aggregation_request_header, { "api-server" } },
 	{ "available", aggregation_available, { "pods", "service", "endpoints", "apiservice" } },
 	{ "metric", aggregation_metric, { "crds", "available" } },
-	{ "webhook", hooks_configuration, { "pods" } },
-	{ "webhook-reached", hooks_reached, { "crds", "service", "endpoints", "webhook" } },
-	{ "lease", company_lease, { "pods" } },
-	{ "keda", company_keda, { "api-server" } },
-	{ "hpas", company_hpas, { "crds" } },
-	{ "objects", holdings_objects, { "pods", "crds" } },
-	{ "certificates", holdings_certificates, { "pods" } },
-	{ "sources", holdings_sources, { "pods", "crds" } },
+	{ "webhook", webhook_configuration, { "pods" } },
+	{ "webhook-reached", webhook_reached, { "crds", "service", "endpoints", "webhook" } },
+	{ "lease", competitors_lease, { "pods" } },
+	{ "keda", competitors_keda, { "api-server" } },
+	{ "hpas", competitors_hpas, { "crds" } },
+	{ "objects", status_objects, { "pods", "crds" } },
+	{ "certificates", status_certificates, { "pods" } },
+	{ "sources", status_sources, { "pods", "crds" } },
 };
 
-/* The hop that is to blame for this one: itself, or one before it; NULL: it is fine. */
+/* The failed hop behind this one's failure: itself or an earlier one; NULL: it is fine. */
 static const char *to_blame(const char *name, const char *const *causes)
 {
 	for (size_t i = 0; i < MEM_COUNT(hops); i++)
@@ -93,13 +93,13 @@ static const char *wrong_need(const struct hop *hop, const char *const *causes)
 	return cause;
 }
 
-/* Where nothing is installed, nothing else is worth a word. */
+/* If nothing is installed, the report ends here. */
 #define LAST_WORD "release"
 
-void doctor_judge(const struct doctor_setup *setup, json_t *facts, bool reached, int64_t now_ms, struct diagnosis *out)
+void doctor_check(const struct doctor_setup *setup, json_t *facts, bool reached, int64_t now_ms, struct diagnosis *out)
 {
 	const char *causes[MEM_COUNT(hops)] = { NULL };
-	struct casefile c = { .setup = setup, .facts = facts, .now_ms = now_ms, .out = out };
+	struct facts c = { .setup = setup, .facts = facts, .now_ms = now_ms, .out = out };
 
 	for (size_t i = 0; i < MEM_COUNT(hops); i++) {
 		const char *need = wrong_need(&hops[i], causes);
@@ -108,7 +108,7 @@ void doctor_judge(const struct doctor_setup *setup, json_t *facts, bool reached,
 		if (need)
 			diagnosis_follows(out, c.hop, need);
 		else
-			hops[i].judge(&c);
+			hops[i].check(&c);
 		causes[i] = need;
 		if (!need &&
 			(diagnosis_worst(out, c.hop) == DIAGNOSIS_ERROR ||
@@ -125,35 +125,33 @@ void doctor_judge(const struct doctor_setup *setup, json_t *facts, bool reached,
 
 static const char help_text[] =
 	"usage: kscaled doctor [OPTION]...\n"
-	"Walk the chain from the kubeconfig to a metric, and say for each hop whether it is fine, or what is wrong "
-	"and\n"
-	"the command that mends it.\n"
+	"Check each hop from the kubeconfig to a metric; where one fails, print the reason and the command that fixes\n"
+	"it.\n"
 	"\n"
-	"      --kubeconfig FILE        the cluster, and as whom it is asked (default: kscaled's own, the Pod's, "
-	"yours)\n"
-	"      --config FILE            kscaled's options (default: " HOST_CONFIG ", if it is there)\n"
+	"      --kubeconfig FILE        the cluster and the identity (default: kscaled's own, the Pod's, yours)\n"
+	"      --config FILE            kscaled's options (default: " HOST_CONFIG ", if it exists)\n"
 	"  -o, --output json            print the findings as JSON\n"
-	"      --strict                 warnings count as errors\n"
+	"      --strict                 treat warnings as errors\n"
 	"      --help                   print this text\n"
 	"\n"
-	"How kscaled runs, where neither its configuration nor its installation says it:\n"
+	"How kscaled runs, if neither its configuration nor its installation tells:\n"
 	"      --namespace NS           its namespace (default: where it is found)\n"
 	"      --service-name NAME      the Service behind the APIService\n"
 	"      --watch-namespace NS[,NS]\n"
 	"                               the namespaces that it watches\n"
-	"      --keda-namespace NS      where KEDA would be\n"
+	"      --keda-namespace NS      KEDA's namespace\n"
 	"      --restrict-secret-access\n"
-	"                               as the daemon's option of this name\n"
+	"                               as the daemon's option of the same name\n"
 	"      --no-webhook             it has no webhook\n"
 	"\n"
-	"How its manifests were printed, where its roles may not be listed:\n"
-	"      --host HOST:PORT         for a kscaled outside of the cluster\n"
+	"How its manifests were made, if you may not list its roles:\n"
+	"      --host HOST:PORT         for kscaled outside the cluster\n"
 	"      --scale-kinds KIND[,KIND]\n"
-	"                               as the option of kscaled manifests, as the next two\n"
+	"                               as given to kscaled manifests; so are the next two\n"
 	"      --no-scaledjobs          no rights on Jobs\n"
 	"      --service-account-tokens rights on tokens of service accounts\n"
 	"\n"
-	"Exit status: 0 all is fine, or there are warnings; 1 errors; 2 the cluster cannot be asked, or wrong usage.\n";
+	"Exit status: 0 no errors, at most warnings; 1 errors; 2 the cluster cannot be reached, or wrong usage.\n";
 
 enum {
 	KUBECONFIG = 256,
@@ -204,7 +202,7 @@ struct doctor_arguments {
 	bool json, strict, help;
 };
 
-/* --config, which says how the other options are read. NULL: it is not there. */
+/* The value of --config, which is needed before the other options. NULL: not given. */
 static const char *config_given(int argc, char **argv)
 {
 	const char *given = NULL;
@@ -228,8 +226,8 @@ static int load_with(const char *config, struct options *o, struct err *err)
 }
 
 /*
- * As the daemon reads them; where neither the command line nor the environment names a config file,
- * with that of the systemd unit, if it is there.
+ * As the daemon does; if neither the command line nor the environment names a configuration file,
+ * with that of the systemd unit, if it exists.
  */
 static int load_options(int argc, char **argv, struct options *o, struct err *err)
 {
@@ -282,20 +280,20 @@ static bool take(struct doctor_arguments *a, int c, const char *value)
 	case 'h': a->help = true; return true;
 	case 'o': return take_format(a, value);
 	case KUBECONFIG: s->kubeconfig = value; return true;
-	case CONFIG: return true; /* config_given has it */
+	case CONFIG: return true; /* read by config_given */
 	case STRICT: a->strict = true; return true;
 	case NAMESPACE: s->namespace_ = value; return is_namespace("namespace", value);
 	case SERVICE_NAME:
 		s->service_name = value;
-		s->said |= DOCTOR_SAID_SERVICE;
+		s->given |= DOCTOR_GIVEN_SERVICE;
 		return is_namespace("service-name", value);
 	case WATCH_NAMESPACE:
 		s->watch_namespaces = *value ? value : NULL;
-		s->said |= DOCTOR_SAID_WATCH;
+		s->given |= DOCTOR_GIVEN_WATCH;
 		return true;
 	case KEDA_NAMESPACE:
 		s->keda_namespace = *value ? value : NULL;
-		s->said |= DOCTOR_SAID_KEDA;
+		s->given |= DOCTOR_GIVEN_KEDA;
 		return !*value || is_namespace("keda-namespace", value);
 	case RESTRICT_SECRETS: s->restrict_secrets = true; return true;
 	case NO_WEBHOOK: s->webhook = false; return true;
@@ -311,16 +309,17 @@ static bool read_arguments(int argc, char **argv, struct doctor_arguments *a)
 {
 	int c;
 
-	optind = 0; /* glibc: begin anew, main may have used getopt before */
+	optind = 0; /* glibc: reset, main may have used getopt */
 	while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1)
 		if (!take(a, c, optarg))
 			return false;
 	if (optind < argc)
-		fprintf(stderr, "kscaled doctor: \"%.80s\" is no option; nothing else is expected\n", argv[optind]);
+		fprintf(stderr, "kscaled doctor: unexpected argument \"%.80s\": only options are allowed\n",
+			argv[optind]);
 	return optind == argc;
 }
 
-/* The manifests' options are checked by those who print them. */
+/* Generating the manifests checks their options. */
 static bool check_setup(const struct doctor_setup *setup)
 {
 	struct doctor_setup known = *setup;
@@ -337,7 +336,7 @@ static bool check_setup(const struct doctor_setup *setup)
 
 /* ---- All of it ---- */
 
-/* Where no option says it: the Pod's account, kscaled's own of this host, that of kubectl. */
+/* Without the option: the Pod's account, else kscaled's kubeconfig on this host, else kubectl's. */
 static void find_kubeconfig(struct doctor_setup *setup, char **owned)
 {
 	if (setup->kubeconfig || kube_config_in_pod())
@@ -351,7 +350,9 @@ static void find_kubeconfig(struct doctor_setup *setup, char **owned)
 		setup->kubeconfig = *owned;
 }
 
-/* Whose kubeconfig may join: the one that was given, where it is not kscaled's own; else k3s'. */
+/*
+ * The kubeconfig to suggest for joining: the given one, unless it is kscaled's; else that of k3s.
+ */
 static void find_admin(struct doctor_setup *setup)
 {
 	if (setup->kubeconfig && strcmp(setup->kubeconfig, HOST_KUBECONFIG) != 0)
@@ -388,10 +389,10 @@ static int run(struct doctor_arguments *a)
 
 	find_kubeconfig(&a->setup, &kubeconfig);
 	find_admin(&a->setup);
-	reached = gather_entrance(&a->setup, &facts);
+	reached = gather_apiserver(&a->setup, &facts);
 	if (reached)
 		gather_cluster(&a->setup, facts);
-	doctor_judge(&a->setup, facts, reached, timestamp_now_ms(), &found);
+	doctor_check(&a->setup, facts, reached, timestamp_now_ms(), &found);
 	printed = print(a, &found);
 	worst = diagnosis_worst(&found, NULL);
 	diagnosis_done(&found);
@@ -414,7 +415,7 @@ static int read_and_run(int argc, char **argv, struct doctor_arguments *a)
 
 int cli_doctor(int argc, char **argv)
 {
-	static char name[] = "kscaled doctor"; /* what getopt's own messages begin with */
+	static char name[] = "kscaled doctor"; /* getopt's messages begin with it */
 	MEM_AUTO char *kubeconfig = kubectlplugin_runs() ? kubectlplugin_kubeconfig() : NULL;
 	struct doctor_arguments a = { .help = false };
 	struct options o;

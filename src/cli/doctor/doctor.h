@@ -3,24 +3,24 @@
 #define CLI_DOCTOR_DOCTOR_H
 
 /*
- * `kscaled doctor`: walks the chain from the kubeconfig to a metric, and says for each hop whether
- * it is fine, or what is wrong and what mends it (kscaled-doctor.1). gather.c asks, the judgements
- * judge, this says in which order and what depends on what.
+ * `kscaled doctor`: checks each hop of the chain from the kubeconfig to a metric and suggests fixes
+ * (kscaled-doctor.1). gather.c collects the facts, the other files check them; this one holds the
+ * hops' order and dependencies.
  */
 
 #include "cli/commandline.h"
-#include "cli/doctor/casefile.h"
+#include "cli/doctor/facts.h"
 
 extern const struct commandline cli_doctor_line;
 
 /*
- * The sub-command: argv[0] is its name. The daemon's options, which it reads itself, are
- * changed by the command line. Returns the exit status: 0: fine; 1: something is wrong; 2: the
- * cluster cannot be asked, or wrong usage.
+ * The sub-command: argv[0] is its name. Reads the daemon's options; the command line overrides
+ * them. Returns the exit status: 0: no errors; 1: errors; 2: the cluster cannot be reached, or
+ * wrong usage.
  */
 int cli_doctor(int argc, char **argv);
 
-/* Judges facts that are there; reached: gather_cluster was called. Fills *out. */
-void doctor_judge(const struct doctor_setup *setup, json_t *facts, bool reached, int64_t now_ms, struct diagnosis *out);
+/* Checks the gathered facts into *out. reached: gather_cluster was called. */
+void doctor_check(const struct doctor_setup *setup, json_t *facts, bool reached, int64_t now_ms, struct diagnosis *out);
 
 #endif

@@ -30,7 +30,7 @@
 #include "net/tls/x509.h"
 
 #define DEADLINE_MS   10000
-#define WATCH_MAX_MS  30000 /* of a Lease, however long it says that it is good for */
+#define WATCH_MAX_MS  30000 /* for a Lease, whatever its duration */
 #define FILE_SIZE_MAX (1 << 20)
 
 /* ---- The kubeconfig ---- */
@@ -40,7 +40,7 @@ static json_t *token_facts(const char *token)
 	struct tokenfacts facts = { .issued_unix_ms = 0 };
 	MEM_AUTO char *subject = NULL;
 
-	tokenfacts_read(token, &facts, NULL); /* one that is no JWT says nothing of itself */
+	tokenfacts_read(token, &facts, NULL); /* an opaque token has no facts */
 	subject = *facts.account ? mem_printf("system:serviceaccount:%s:%s", facts.namespace_, facts.account) : NULL;
 	return json_pack("{s:s, s:I, s:I}", "subject", subject ? subject : "", "issued_ms",
 		(json_int_t)facts.issued_unix_ms, "until_ms", (json_int_t)facts.ends_unix_ms);
@@ -58,8 +58,8 @@ static json_t *certificate_facts(const char *pem)
 }
 
 /*
- * Of a kubeconfig that `kscaled join` wrote, whatever is in it by now: how it was called, as stands
- * beside it; "": nobody may know.
+ * For a kubeconfig written by `kscaled join`, even if edited since: the arguments of that call,
+ * noted beside it; "": unknown.
  */
 static void put_joined(json_t *facts, const char *kubeconfig)
 {
@@ -84,13 +84,13 @@ static void put_config(json_t *facts, const struct kube_config *config)
 		json_object_set_new(object, "certificate", certificate_facts(config->cert_pem));
 	if (config->token)
 		json_object_set_new(object, "token", token_facts(config->token));
-	/* A kubeconfig's namespace is the user's, not ours, as in the daemon. */
+	/* A kubeconfig's namespace is the user's default, not kscaled's, as in the daemon. */
 	if (!config->kubeconfig_path && config->namespace_)
 		json_object_set_new(object, "namespace", json_string(config->namespace_));
 	gather_put(facts, "kubeconfig", object);
 }
 
-/* ---- The API server, and what its clock says ---- */
+/* ---- The API server and its clock ---- */
 
 struct greeting {
 	bool done;
@@ -126,11 +126,11 @@ static void on_greeted(void *arg, const struct httpc_response *response, const s
 	else
 		err_set(&g->err, response->status == 200 ? ERR_INVALID : httpstatus_kind(response->status),
 			"/version: HTTP %d: %s", response->status,
-			response->status == 200 ? "this is no API server" : json_str_or_empty(body, "message"));
+			response->status == 200 ? "not an API server" : json_str_or_empty(body, "message"));
 	json_decref(body);
 }
 
-/* By a client of its own: it needs a header of the answer, and no second try. */
+/* Uses its own client, because it needs a response header and no retry. */
 static void greet(const struct kube_config *config, struct greeting *g)
 {
 	static const struct httpc_events events = { .on_header = on_header, .on_done = on_greeted };
@@ -171,7 +171,8 @@ static bool ask_version(const struct kube_config *config, json_t *facts)
 		return false;
 	}
 	/*
-	 * The time of the answer has whole seconds: half of one, and half of the way, are between.
+	 * The Date header has whole seconds: add half a second. Our time is the middle of the round
+	 * trip.
 	 */
 	json_object_set_new(g.version, "date_ms", json_integer(g.date_ms ? g.date_ms + 500 : 0));
 	json_object_set_new(g.version, "asked_ms", json_integer((before_ms + timestamp_now_ms()) / 2));
@@ -179,7 +180,7 @@ static bool ask_version(const struct kube_config *config, json_t *facts)
 	return true;
 }
 
-bool gather_entrance(struct doctor_setup *setup, json_t **facts)
+bool gather_apiserver(struct doctor_setup *setup, json_t **facts)
 {
 	struct err err = { 0 };
 	struct kube_config config;
@@ -213,7 +214,7 @@ static void keep(void *items, const char *path, const char *title, const json_t 
 	json_array_append(items, (json_t *)(uintptr_t)object);
 }
 
-/* In all watched namespaces. group: "/apis/keda.sh/v1alpha1". */
+/* Lists in all watched namespaces. group: "/apis/keda.sh/v1alpha1". */
 static void list_watched(const struct gatherer *g, const char *fact, const char *group, const char *resource)
 {
 	MEM_AUTO char *names = mem_dup(g->setup->watch_namespaces ? g->setup->watch_namespaces : ""),
@@ -257,7 +258,7 @@ static json_t *decoded(const json_t *secret, const char *key)
 	return json_string(text ? text : "");
 }
 
-/* Of the Secret only what is public is kept. */
+/* Keeps only the public part of the Secret. */
 static void get_certificates(const struct gatherer *g, const char *path, const char *wanted)
 {
 	json_t *secret;
@@ -276,11 +277,11 @@ static void get_certificates(const struct gatherer *g, const char *path, const c
 
 /* ---- Rights ---- */
 
-/* Who asks, as far as it can be known; "". The caller owns it. */
+/* The name of the current user; "": unknown. The caller owns it. */
 static char *own_name(const struct gatherer *g)
 {
 	static const char *const versions[] = { "v1", "v1beta1", "v1alpha1" };
-	const char *subject = casefile_text_at(json_object_get(g->facts, "kubeconfig"), "object.token.subject");
+	const char *subject = facts_text_at(json_object_get(g->facts, "kubeconfig"), "object.token.subject");
 	char *name = NULL;
 
 	if (*subject)
@@ -290,14 +291,14 @@ static char *own_name(const struct gatherer *g)
 		json_t *body = json_pack("{s:{}}", "spec"), *answer = NULL;
 
 		if (cluster_call(g->cluster, KUBE_REVIEW, path, body, &answer, NULL) == 0)
-			name = mem_dup(casefile_text_at(answer, "status.userInfo.username"));
+			name = mem_dup(facts_text_at(answer, "status.userInfo.username"));
 		json_decref(body);
 		json_decref(answer);
 	}
 	return name ? name : mem_dup("");
 }
 
-/* The groups that the API server gives to every service account. The caller owns them. */
+/* The groups that the API server adds to each service account. The caller owns them. */
 static json_t *groups_of(const char *account)
 {
 	const char *name = text_behind(account, "system:serviceaccount:");
@@ -307,7 +308,7 @@ static json_t *groups_of(const char *account)
 	return json_pack("[s, s, s]", "system:serviceaccounts", of_namespace, "system:authenticated");
 }
 
-/* 1: it has the right, 0: it has not, -1 and err: this was not answered. */
+/* 1: has the right; 0: does not; -1 and err: the review failed. */
 static int review(const struct gatherer *g, const json_t *need, bool own, struct err *err)
 {
 	const char *account = json_str_or_empty(need, "account");
@@ -326,15 +327,15 @@ static int review(const struct gatherer *g, const json_t *need, bool own, struct
 		    : "/apis/authorization.k8s.io/v1/subjectaccessreviews",
 		body, &answer, err);
 	if (rc == 0)
-		rc = json_is_true(casefile_at(answer, "status.allowed")) ? 1 : 0;
+		rc = json_is_true(facts_at(answer, "status.allowed")) ? 1 : 0;
 	json_decref(answer);
 	json_decref(body);
 	return rc;
 }
 
 /*
- * Of itself it asks as itself, of all others by SubjectAccessReview, which not everybody may. The
- * first failure but that ends it.
+ * SelfSubjectAccessReview for the current user, SubjectAccessReview for others, which needs a
+ * right: if that is denied, those are left out. Stops at any other error.
  */
 static int review_all(const struct gatherer *g, const json_t *needs, const char *own, json_t *out, struct err *err)
 {
@@ -357,7 +358,7 @@ static int review_all(const struct gatherer *g, const json_t *needs, const char 
 	return 0;
 }
 
-/* A role that nothing binds gives no right. */
+/* Bindings only: a role without a binding grants nothing. */
 static void keep_binding(void *titles, const char *path, const char *title, const json_t *object)
 {
 	(void)path;
@@ -390,7 +391,7 @@ static void ask_rights(const struct gatherer *g)
 			      setup.account ? setup.account : "kscaled");
 	json_t *needs, *out;
 
-	/* Outside of the cluster one right more is needed, wherever it is. */
+	/* Outside the cluster kscaled needs one more right, at any address. */
 	if (!setup.host && json_str_is(json_object_get(g->facts, "deployment"), "error", "missing"))
 		setup.host = "kscaled.invalid:8443";
 	needs = rights_needed(&setup, &err);
@@ -409,7 +410,7 @@ static void ask_rights(const struct gatherer *g)
 
 /* ---- Trials ---- */
 
-/* The first ScaledObject that has an external metric; one that is Ready, if there is one. */
+/* The first ScaledObject with an external metric, preferably one that is Ready. */
 static const json_t *with_metric(const json_t *objects)
 {
 	const json_t *object, *found = NULL;
@@ -417,9 +418,9 @@ static const json_t *with_metric(const json_t *objects)
 
 	json_array_foreach(objects, i, object)
 	{
-		if (json_array_size(casefile_at(object, "status.externalMetricNames")) == 0)
+		if (json_array_size(facts_at(object, "status.externalMetricNames")) == 0)
 			continue;
-		if (json_str_is(casefile_condition(object, "Ready"), "status", "True"))
+		if (json_str_is(facts_condition(object, "Ready"), "status", "True"))
 			return object;
 		found = found ? found : object;
 	}
@@ -428,25 +429,25 @@ static const json_t *with_metric(const json_t *objects)
 
 static void ask_metric(const struct gatherer *g)
 {
-	const json_t *object = with_metric(casefile_at(json_object_get(g->facts, "scaledobjects"), "object.items"));
-	const char *ns = casefile_namespace_of(object), *name = casefile_name_of(object);
+	const json_t *object = with_metric(facts_at(json_object_get(g->facts, "scaledobjects"), "object.items"));
+	const char *ns = facts_namespace_of(object), *name = facts_name_of(object);
 	MEM_AUTO char *of = mem_printf("%s/%s", ns, name);
 	struct buf path = BUF_INIT(4096);
 
 	if (!object)
 		return;
 	buf_printf(&path, "/apis/external.metrics.k8s.io/v1beta1/namespaces/%s/", ns);
-	buf_put_percent(&path, json_string_value(json_array_get(casefile_at(object, "status.externalMetricNames"), 0)),
+	buf_put_percent(&path, json_string_value(json_array_get(facts_at(object, "status.externalMetricNames"), 0)),
 		"");
 	buf_printf(&path, "?labelSelector=scaledobject.keda.sh%%2Fname%%3D%s", name);
 	gather_get(g, "metric", "list on *.external.metrics.k8s.io", buf_text(&path));
 	json_object_set_new(json_object_get(g->facts, "metric"), "of", json_string(of));
 	json_object_set(json_object_get(g->facts, "metric"), "name",
-		json_array_get(casefile_at(object, "status.externalMetricNames"), 0));
+		json_array_get(facts_at(object, "status.externalMetricNames"), 0));
 	buf_done(&path);
 }
 
-/* A ScaledObject that the schema takes and the webhook does not: its formula breaks off. */
+/* A ScaledObject that passes the schema but not the webhook: its formula is incomplete. */
 static json_t *bad_object(const char *namespace_)
 {
 	return json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:{s:s}, s:{s:{s:s, s:s}}, s:[{s:s, s:s, s:{s:s, s:s, s:s, "
@@ -511,14 +512,14 @@ static void get_objects(const struct gatherer *g)
 
 /* ---- Leases ---- */
 
-/* A Lease, and what was seen of it while it was watched. */
+/* A Lease and its observed renewals. */
 struct lease_watch {
 	const char *fact, *namespace_, *name;
 	struct leaderrecord seen;
 	bool done;
 };
 
-/* It has changed, or will not: free, left behind, not there, or not to be read. */
+/* Done when it was renewed, or never will be: free, expired, missing or unreadable. */
 static void look_at_lease(const struct gatherer *g, struct lease_watch *w)
 {
 	MEM_AUTO char *path = mem_printf("/apis/coordination.k8s.io/v1/namespaces/%s/leases/%s", w->namespace_,
@@ -537,8 +538,8 @@ static void look_at_lease(const struct gatherer *g, struct lease_watch *w)
 }
 
 /*
- * Whether they are renewed: by what changes, for the clocks of this host, of kscaled's and of
- * KEDA's may differ. The time of a Lease at the most, when it was left behind.
+ * Finds out whether the Leases are renewed, by watching for a change: comparing times would trust
+ * three clocks. Takes at most the duration of an abandoned Lease.
  */
 static void watch_leases(const struct gatherer *g)
 {
@@ -593,10 +594,10 @@ static void ask_the_rest(const struct gatherer *g)
 void gather_cluster(struct doctor_setup *setup, json_t *facts)
 {
 	struct gatherer g = { .setup = setup, .facts = facts, .cluster = cluster_new(setup->kubeconfig, NULL) };
-	const struct casefile known = { .setup = setup, .facts = facts };
+	const struct facts known = { .setup = setup, .facts = facts };
 
 	if (!g.cluster)
-		return; /* it has gone since: each hop says that it knows nothing */
+		return; /* the kubeconfig is gone: each hop reports missing facts */
 	gather_release(&g);
 	get_objects(&g);
 	if (release_is_there(&known))

@@ -3,22 +3,22 @@
 #define CLI_DOCTOR_GATHER_H
 
 /*
- * Collects the facts (casefile.h) that `kscaled doctor` judges: reads the kubeconfig, asks the API
- * server. Changes nothing in the cluster: what it creates are reviews, which are stored nowhere,
- * and one object with dryRun. Judges nothing. Blocks, each call with a deadline.
+ * Collects the facts (facts.h) that `kscaled doctor` checks, from the kubeconfig and the API
+ * server. Changes nothing in the cluster: it creates only access reviews, which are not stored, and
+ * one object with dryRun. Blocks; each call has a deadline.
  */
 
-#include "cli/doctor/casefile.h"
+#include "cli/doctor/facts.h"
 
 /*
- * The facts "kubeconfig" and "version". Sets setup->namespace_, where it is NULL, to a text that
- * *facts owns. false: no more can be asked. The caller owns *facts.
+ * The facts "kubeconfig" and "version". Sets setup->namespace_, if NULL, to a text that *facts
+ * owns. false: the API server does not answer. The caller owns *facts.
  */
-bool gather_entrance(struct doctor_setup *setup, json_t **facts);
+bool gather_apiserver(struct doctor_setup *setup, json_t **facts);
 
 /*
- * All others, after gather_entrance was true. Completes *setup by what the installation tells of
- * itself (release.h): also its namespace, where nobody has said it.
+ * All other facts, after gather_apiserver returned true. Completes *setup from the installation's
+ * objects (release.h), also its namespace if that was not given.
  */
 void gather_cluster(struct doctor_setup *setup, json_t *facts);
 

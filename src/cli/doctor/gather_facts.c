@@ -38,7 +38,7 @@ void gather_list_one(const struct gatherer *g, const char *fact, const char *col
 		if (first)
 			gather_put(g->facts, fact, json_incref(first));
 		else
-			err_set(&err, ERR_MISSING, "%s: there is none", name);
+			err_set(&err, ERR_MISSING, "%s: not found", name);
 	}
 	if (err.kind != ERR_NONE)
 		gather_put_error(g->facts, fact, wanted, &err);

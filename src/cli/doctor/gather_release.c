@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How kscaled was installed: the part of gather.h that comes first, as the rest asks what follows
- * from it.
+ * How kscaled was installed: the first part of gather.h, because the other requests depend on it.
  */
 #include <stdint.h>
 #include <string.h>
@@ -16,7 +15,7 @@
 
 #define FILE_SIZE_MAX (1 << 20)
 
-/* An APIService of ours may have been pointed to another adapter. */
+/* Our APIService may have been pointed to another adapter. */
 static bool is_our_service(const struct gatherer *g, const json_t *service)
 {
 	MEM_AUTO char *path = mem_printf("/api/v1/namespaces/%s/services/%s", json_str_or_empty(service, "namespace"),
@@ -30,8 +29,7 @@ static bool is_our_service(const struct gatherer *g, const json_t *service)
 }
 
 /*
- * Where nobody has said it: the namespace that the APIService leads to, or that of a Deployment,
- * where kscaled made it.
+ * If not given: the namespace of the APIService's Service, or of a Deployment with kscaled's label.
  */
 static void find_namespace(const struct gatherer *g)
 {
@@ -40,10 +38,10 @@ static void find_namespace(const struct gatherer *g)
 
 	if (!g->setup->guessed_namespace)
 		return;
-	service = casefile_at(apiservice, "spec.service");
+	service = facts_at(apiservice, "spec.service");
 	if (release_is_ours(apiservice) && is_our_service(g, service)) {
 		g->setup->namespace_ = json_str_or_empty(service, "namespace");
-		if (!(g->setup->said & DOCTOR_SAID_SERVICE))
+		if (!(g->setup->given & DOCTOR_GIVEN_SERVICE))
 			g->setup->service_name = json_str_or_empty(service, "name");
 		return;
 	}
@@ -53,12 +51,12 @@ static void find_namespace(const struct gatherer *g)
 	first = json_array_get(json_object_get(deployments, "items"), 0);
 	if (first) {
 		gather_put(g->facts, "found", json_incref(first));
-		g->setup->namespace_ = casefile_namespace_of(first);
+		g->setup->namespace_ = facts_namespace_of(first);
 	}
 	json_decref(deployments);
 }
 
-/* A list has no kinds in its items. */
+/* Items of a list have no kind: this one adds it. */
 struct role_list {
 	json_t *items;
 	const char *kind;
@@ -97,7 +95,7 @@ static void list_roles(const struct gatherer *g)
 	json_decref(list.items);
 }
 
-/* What the Prometheus operator finds it by: "pod", "service"; without that operator neither. */
+/* Whether a PodMonitor or ServiceMonitor exists: "pod", "service". */
 static void find_monitors(const struct gatherer *g)
 {
 	static const char *const kinds[] = { "pod", "service" };
@@ -113,7 +111,7 @@ static void find_monitors(const struct gatherer *g)
 	gather_put(g->facts, "monitors", found);
 }
 
-/* In its container, where the Deployment may not be read: the arguments of the daemon there. */
+/* Inside kscaled's container, if the Deployment cannot be read: the daemon's arguments. */
 static void read_command(const struct gatherer *g)
 {
 	struct buf text = BUF_INIT(FILE_SIZE_MAX);

@@ -3,13 +3,12 @@
 #define CLI_DOCTOR_PODS_H
 
 /*
- * The judgement of `kscaled doctor` on the Pods of kscaled: whether one is ready, and why another
- * is not: no image, no node, ended, killed for memory. All that follows from that is told by no
- * other hop. Pure. Facts: "deployment", "pods" (a list).
+ * The check of `kscaled doctor` on kscaled's Pods: whether one is ready, and why others are not: no
+ * image, no node, exited, out of memory. Pure. Facts: "deployment", "pods" (a list).
  */
 
-#include "cli/doctor/casefile.h"
+#include "cli/doctor/facts.h"
 
-void pods_judge(const struct casefile *c);
+void pods_check(const struct facts *c);
 
 #endif

@@ -20,7 +20,7 @@
 
 bool release_is_ours(const json_t *object)
 {
-	return json_str_is(casefile_at(object, "metadata.labels"), NAME_LABEL, "kscaled");
+	return json_str_is(facts_at(object, "metadata.labels"), NAME_LABEL, "kscaled");
 }
 
 static json_t *object_of(const json_t *facts, const char *fact)
@@ -28,7 +28,7 @@ static json_t *object_of(const json_t *facts, const char *fact)
 	return json_object_get(json_object_get(facts, fact), "object");
 }
 
-/* Kept by the facts, so that the set-up may borrow it. Takes text. */
+/* Stores text in the facts, so that the setup can borrow it. Takes text. */
 static const char *keep(json_t *facts, const char *key, char *text)
 {
 	json_t *kept = object_of(facts, "release");
@@ -42,9 +42,9 @@ static const char *keep(json_t *facts, const char *key, char *text)
 	return json_string_value(json_object_get(kept, key));
 }
 
-/* ---- The daemon's options, by its arguments and environment ---- */
+/* ---- The daemon's options, from its arguments and environment ---- */
 
-/* The last argument counts, and any of them more than the environment. NULL: neither says it. */
+/* The last argument wins, then the environment. NULL: not set. */
 static const char *option_value(const json_t *arguments, const json_t *environment, const char *option)
 {
 	MEM_AUTO char *flag = mem_printf("--%s", option), *variable = mem_printf("KSCALED_%s", option);
@@ -70,18 +70,18 @@ static const char *option_value(const json_t *arguments, const json_t *environme
 	return found;
 }
 
-enum option_kind { TEXT, TEXT_OR_NONE /* "" is none */, FLAG, FLAG_NOT };
+enum option_kind { TEXT, TEXT_OR_NONE /* "" is NULL */, FLAG, FLAG_NOT };
 
 static const struct {
 	const char *name;
 	enum option_kind kind;
 	size_t at;
-	unsigned said; /* the command line's, which wins */
+	unsigned given; /* the doctor's option that overrides it */
 } options[] = {
-	{ "service-name", TEXT, offsetof(struct doctor_setup, service_name), DOCTOR_SAID_SERVICE },
+	{ "service-name", TEXT, offsetof(struct doctor_setup, service_name), DOCTOR_GIVEN_SERVICE },
 	{ "lease-name", TEXT, offsetof(struct doctor_setup, lease_name), 0 },
-	{ "keda-namespace", TEXT_OR_NONE, offsetof(struct doctor_setup, keda_namespace), DOCTOR_SAID_KEDA },
-	{ "watch-namespace", TEXT_OR_NONE, offsetof(struct doctor_setup, watch_namespaces), DOCTOR_SAID_WATCH },
+	{ "keda-namespace", TEXT_OR_NONE, offsetof(struct doctor_setup, keda_namespace), DOCTOR_GIVEN_KEDA },
+	{ "watch-namespace", TEXT_OR_NONE, offsetof(struct doctor_setup, watch_namespaces), DOCTOR_GIVEN_WATCH },
 	{ "tls-cert-file", TEXT_OR_NONE, offsetof(struct doctor_setup, tls_cert_file), 0 },
 	{ "webhook", FLAG, offsetof(struct doctor_setup, webhook), 0 },
 	{ "restrict-secret-access", FLAG, offsetof(struct doctor_setup, restrict_secrets), 0 },
@@ -95,12 +95,12 @@ static void read_options(struct doctor_setup *s, const json_t *arguments, const 
 		const char *value = option_value(arguments, environment, options[i].name);
 		void *place = (char *)s + options[i].at;
 
-		if (!value || (s->said & options[i].said))
+		if (!value || (s->given & options[i].given))
 			continue;
 		if (options[i].kind <= TEXT_OR_NONE)
 			*(const char **)place = *value || options[i].kind == TEXT ? value : NULL;
 		else if (strcmp(options[i].name, "webhook") == 0)
-			s->webhook = s->webhook && strcmp(value, "true") == 0; /* --no-webhook may be said */
+			s->webhook = s->webhook && strcmp(value, "true") == 0; /* --no-webhook may be given */
 		else if (strcmp(options[i].name, "restrict-secret-access") == 0)
 			s->restrict_secrets = s->restrict_secrets || strcmp(value, "true") == 0;
 		else
@@ -108,14 +108,14 @@ static void read_options(struct doctor_setup *s, const json_t *arguments, const 
 	}
 }
 
-/* ---- Who made it ---- */
+/* ---- What installed it ---- */
 
 static bool is_applied_by(const json_t *object, const char *manager)
 {
 	const json_t *one;
 	size_t i;
 
-	json_array_foreach(casefile_at(object, "metadata.managedFields"), i, one)
+	json_array_foreach(facts_at(object, "metadata.managedFields"), i, one)
 	{
 		if (json_str_is(one, "manager", manager))
 			return true;
@@ -123,33 +123,33 @@ static bool is_applied_by(const json_t *object, const char *manager)
 	return false;
 }
 
-static void read_maker(struct doctor_setup *s, json_t *facts)
+static void read_installer(struct doctor_setup *s, json_t *facts)
 {
 	static const char *const by[] = { "deployment", "apiservice", "webhooks", "roles" };
 
-	for (size_t i = 0; i < MEM_COUNT(by) && s->maker == DOCTOR_MANIFESTS; i++) {
+	for (size_t i = 0; i < MEM_COUNT(by) && s->installer == DOCTOR_MANIFESTS; i++) {
 		const json_t *found = object_of(facts, by[i]),
 			     *object = json_is_array(found) ? json_array_get(found, 0) : found;
-		const json_t *notes = casefile_at(object, "metadata.annotations");
+		const json_t *notes = facts_at(object, "metadata.annotations");
 		MEM_AUTO char *others = object && release_is_ours(object) ? ownership_of_others(object) : NULL;
 
 		if (others && *json_str_or_empty(notes, HELM "name")) {
-			s->maker = DOCTOR_HELM;
+			s->installer = DOCTOR_HELM;
 			s->release = json_str_or_empty(notes, HELM "name");
 			s->release_namespace = json_str_or_empty(notes, HELM "namespace");
 		} else if (others) {
-			s->maker = DOCTOR_OTHERS;
+			s->installer = DOCTOR_OTHERS;
 			s->release = keep(facts, "maker", mem_dup(others));
 		} else if (object && is_applied_by(object, JOINER)) {
-			s->maker = DOCTOR_JOIN;
+			s->installer = DOCTOR_JOIN;
 		}
 		if (object && release_is_ours(object) && !s->version)
 			s->version = json_string_value(
-				json_object_get(casefile_at(object, "metadata.labels"), "app.kubernetes.io/version"));
+				json_object_get(facts_at(object, "metadata.labels"), "app.kubernetes.io/version"));
 	}
 }
 
-/* The value of an option of a call that `kscaled join` noted; NULL: it is not among them. */
+/* The value of an option in the noted call of `kscaled join`; NULL: not given. */
 static const char *call_value(json_t *facts, const char *call, const char *option)
 {
 	MEM_AUTO char *word = mem_printf(" --%s", option);
@@ -163,7 +163,7 @@ static const char *call_value(json_t *facts, const char *call, const char *optio
 	return keep(facts, option, mem_dupn(value, strcspn(value, quoted ? "'" : " ")));
 }
 
-/* What the command line has not said, as the host was joined. */
+/* Takes what the command line did not give from the call of `kscaled join`. */
 static void read_call(struct doctor_setup *s, json_t *facts, const char *call)
 {
 	const char *namespace_ = call_value(facts, call, "namespace"),
@@ -172,8 +172,8 @@ static void read_call(struct doctor_setup *s, json_t *facts, const char *call)
 		   *kinds = call_value(facts, call, "scale-kinds");
 
 	s->namespace_ = s->namespace_ ? s->namespace_ : namespace_;
-	s->service_name = service && !(s->said & DOCTOR_SAID_SERVICE) ? service : s->service_name;
-	s->watch_namespaces = watched && !(s->said & DOCTOR_SAID_WATCH) ? watched : s->watch_namespaces;
+	s->service_name = service && !(s->given & DOCTOR_GIVEN_SERVICE) ? service : s->service_name;
+	s->watch_namespaces = watched && !(s->given & DOCTOR_GIVEN_WATCH) ? watched : s->watch_namespaces;
 	s->scale_kinds = s->scale_kinds ? s->scale_kinds : kinds;
 	s->no_scaledjobs |= call_value(facts, call, "no-scaledjobs") != NULL;
 	s->restrict_secrets |= call_value(facts, call, "restrict-secret-access") != NULL;
@@ -187,14 +187,14 @@ void release_read_kubeconfig(struct doctor_setup *s, json_t *facts)
 
 	if (!joined)
 		return;
-	s->maker = DOCTOR_JOIN;
+	s->installer = DOCTOR_JOIN;
 	s->joined = *joined ? joined : NULL;
 	read_call(s, facts, joined);
 }
 
-/* ---- The roles that are there ---- */
+/* ---- Roles ---- */
 
-/* kind: "": a Role or a ClusterRole. */
+/* kind: "" matches Role and ClusterRole. */
 static const json_t *role_there(const json_t *roles, const char *kind, const char *name)
 {
 	static const char *const kinds[] = { "Role", "ClusterRole", NULL };
@@ -206,7 +206,7 @@ static const json_t *role_there(const json_t *roles, const char *kind, const cha
 		const char *is = json_str_or_empty(one, "kind");
 
 		if ((*kind ? strcmp(is, kind) == 0 : text_is_one_of(is, kinds)) &&
-			strcmp(casefile_name_of(one), name) == 0)
+			strcmp(facts_name_of(one), name) == 0)
 			return one;
 	}
 	return NULL;
@@ -225,7 +225,7 @@ static bool has_entry(const json_t *rule, const char *key, const char *text)
 	return false;
 }
 
-/* A rule on this resource that is not limited to names. */
+/* Whether a rule covers this resource; named: limited to resourceNames or not. */
 static bool has_rule(const json_t *role, const char *resource, bool named)
 {
 	const json_t *rule;
@@ -239,7 +239,7 @@ static bool has_rule(const json_t *role, const char *resource, bool named)
 	return false;
 }
 
-/* As --scale-kinds has them, of a role that names each; "": it names none. The caller owns it. */
+/* The kinds in a role's rules, in the form of --scale-kinds; "": none. The caller owns it. */
 static char *kinds_of(const json_t *role)
 {
 	struct buf out = BUF_INIT(SIZE_MAX);
@@ -261,7 +261,7 @@ static char *kinds_of(const json_t *role)
 	return buf_take(&out);
 }
 
-/* The namespaces that have a role of this name. NULL: it is the cluster's, or nowhere. */
+/* The namespaces with a Role of this name. NULL: none. */
 static char *namespaces_of(const json_t *roles, const char *name)
 {
 	struct buf out = BUF_INIT(SIZE_MAX);
@@ -270,9 +270,9 @@ static char *namespaces_of(const json_t *roles, const char *name)
 
 	json_array_foreach(roles, i, one)
 	{
-		if (!json_str_is(one, "kind", "Role") || strcmp(casefile_name_of(one), name) != 0)
+		if (!json_str_is(one, "kind", "Role") || strcmp(facts_name_of(one), name) != 0)
 			continue;
-		buf_printf(&out, "%s%s", out.len > 0 ? "," : "", casefile_namespace_of(one));
+		buf_printf(&out, "%s%s", out.len > 0 ? "," : "", facts_namespace_of(one));
 	}
 	if (out.len > 0)
 		return buf_take(&out);
@@ -281,9 +281,9 @@ static char *namespaces_of(const json_t *roles, const char *name)
 }
 
 /*
- * What no argument of the daemon says. A role that is there is meant, whether it is bound is the
- * hop's to say; a binding without its role is a remainder. Of a kscaled on a host its options are
- * read from the roles, too.
+ * Options that only the roles show. An existing role is taken as intended, bound or not; a binding
+ * without its role is a leftover. For kscaled on a host, the daemon's options are inferred from the
+ * roles, too.
  */
 static void read_roles(struct doctor_setup *s, json_t *facts)
 {
@@ -292,7 +292,7 @@ static void read_roles(struct doctor_setup *s, json_t *facts)
 	char *kinds;
 
 	s->knows_roles = roles != NULL;
-	/* Where there are none they are others' to give (the chart's rbac.create=false). */
+	/* Without any, rights are granted by other means (the chart's rbac.create=false). */
 	s->no_roles = roles && !role_there(roles, "", "kscaled-workloads") && !own;
 	if (!roles || s->no_roles)
 		return;
@@ -306,7 +306,7 @@ static void read_roles(struct doctor_setup *s, json_t *facts)
 	free(kinds);
 	if (s->in_pod)
 		return;
-	if (!s->watch_namespaces && !(s->said & DOCTOR_SAID_WATCH) &&
+	if (!s->watch_namespaces && !(s->given & DOCTOR_GIVEN_WATCH) &&
 		!role_there(roles, "ClusterRole", "kscaled-workloads") &&
 		!role_there(roles, "ClusterRoleBinding", "kscaled-workloads")) {
 		char *watched = namespaces_of(roles, "kscaled-workloads");
@@ -319,13 +319,13 @@ static void read_roles(struct doctor_setup *s, json_t *facts)
 			has_rule(role_there(roles, "ClusterRole", "kscaled"), "validatingwebhookconfigurations", true));
 }
 
-/* ---- What else the manifests were printed with ---- */
+/* ---- Other options of `kscaled manifests` ---- */
 
 static void read_pod(struct doctor_setup *s, json_t *facts)
 {
-	const json_t *deployment = object_of(facts, "deployment"), *pod = casefile_at(deployment, "spec.template.spec");
-	json_int_t replicas = json_integer_value(casefile_at(deployment, "spec.replicas"));
-	const char *image = json_str_or_empty(casefile_container(object_of(facts, "deployment")), "image");
+	const json_t *deployment = object_of(facts, "deployment"), *pod = facts_at(deployment, "spec.template.spec");
+	json_int_t replicas = json_integer_value(facts_at(deployment, "spec.replicas"));
+	const char *image = json_str_or_empty(facts_container(object_of(facts, "deployment")), "image");
 
 	s->account = json_string_value(json_object_get(pod, "serviceAccountName"));
 	s->image = *image && strcmp(image, "kscaled:" PACKAGE_VERSION) != 0 ? image : NULL;
@@ -338,12 +338,12 @@ static void read_pod(struct doctor_setup *s, json_t *facts)
 
 void release_read(struct doctor_setup *s, json_t *facts)
 {
-	const json_t *container = casefile_container(object_of(facts, "deployment")),
+	const json_t *container = facts_container(object_of(facts, "deployment")),
 		     *command = object_of(facts, "command");
 
 	s->in_pod = object_of(facts, "deployment") != NULL;
 	read_options(s, container ? json_object_get(container, "args") : command, json_object_get(container, "env"));
-	read_maker(s, facts);
+	read_installer(s, facts);
 	read_roles(s, facts);
 	if (s->in_pod)
 		read_pod(s, facts);
@@ -352,52 +352,53 @@ void release_read(struct doctor_setup *s, json_t *facts)
 		s->others_crds |= object_of(facts, *plural) && !release_is_ours(object_of(facts, *plural));
 }
 
-/* ---- Judging ---- */
+/* ---- The check ---- */
 
-bool release_is_there(const struct casefile *c)
+bool release_is_there(const struct facts *c)
 {
-	const json_t *apiservice = casefile_object(c, "apiservice");
-	bool names_us = json_str_is(casefile_at(apiservice, "spec.service"), "namespace", c->setup->namespace_) &&
-		json_str_is(casefile_at(apiservice, "spec.service"), "name", c->setup->service_name);
+	const json_t *apiservice = facts_object(c, "apiservice");
+	bool names_us = json_str_is(facts_at(apiservice, "spec.service"), "namespace", c->setup->namespace_) &&
+		json_str_is(facts_at(apiservice, "spec.service"), "name", c->setup->service_name);
 
-	return names_us || !casefile_lacks(c, "deployment") || !casefile_lacks(c, "service") ||
-		(!apiservice && !casefile_lacks(c, "apiservice"));
+	return names_us || !facts_lacks(c, "deployment") || !facts_lacks(c, "service") ||
+		(!apiservice && !facts_lacks(c, "apiservice"));
 }
 
-static void judge_missing(const struct casefile *c)
+static void check_missing(const struct facts *c)
 {
-	const json_t *apiservice = casefile_object(c, "apiservice");
-	const char *ns = casefile_text_at(apiservice, "spec.service.namespace"),
-		   *name = casefile_text_at(apiservice, "spec.service.name");
+	const json_t *apiservice = facts_object(c, "apiservice");
+	const char *ns = facts_text_at(apiservice, "spec.service.namespace"),
+		   *name = facts_text_at(apiservice, "spec.service.name");
 	MEM_AUTO char *others = *ns && release_is_ours(apiservice)
-		? mem_printf("; it is in namespace %s: kscaled doctor --namespace %s --service-name %s", ns, ns, name)
-		: *ns ? mem_printf("; the external metrics are those of Service %s/%s", ns, name)
+		? mem_printf("; it is in namespace %s: run kscaled doctor --namespace %s --service-name %s", ns, ns,
+			  name)
+		: *ns ? mem_printf("; the external metrics are served by Service %s/%s", ns, name)
 		      : mem_dup("");
 
-	casefile_wrong(c, NULL, "kscaled is not installed in namespace %s of this cluster%s%s", c->setup->namespace_,
+	facts_error(c, NULL, "kscaled is not installed in namespace %s of this cluster%s%s", c->setup->namespace_,
 		others,
-		*ns ? "" : ": kscaled manifests | kubectl apply -f - installs it, or helm install, or kscaled join");
+		*ns ? "" : ": install it with kscaled manifests | kubectl apply -f -, helm install or kscaled join");
 }
 
-void release_judge(const struct casefile *c)
+void release_check(const struct facts *c)
 {
 	const struct doctor_setup *s = c->setup;
-	const char *place = s->in_pod ? "in Pods" : "outside of the cluster";
+	const char *place = s->in_pod ? "in Pods" : "outside the cluster";
 
 	if (!release_is_there(c))
-		judge_missing(c);
-	else if (casefile_lacks(c, "deployment") && c->setup->maker == DOCTOR_HELM)
-		casefile_wrong(c, casefile_apply(c), "Helm release %s/%s has no Deployment %s/kscaled any more",
+		check_missing(c);
+	else if (facts_lacks(c, "deployment") && c->setup->installer == DOCTOR_HELM)
+		facts_error(c, facts_apply(c), "Helm release %s/%s has lost its Deployment %s/kscaled",
 			s->release_namespace, s->release, s->namespace_);
-	else if (s->maker == DOCTOR_HELM)
-		casefile_fine(c, "Helm release %s/%s, in Pods", s->release_namespace, s->release);
-	else if (s->maker == DOCTOR_JOIN)
-		casefile_fine(c, "by kscaled join, %s", place);
-	else if (s->maker == DOCTOR_OTHERS)
-		casefile_fine(c, "in namespace %s, %s; %s", s->namespace_, place, s->release);
-	else if (!casefile_object(c, "deployment") && !casefile_lacks(c, "deployment") && s->kubeconfig)
-		casefile_fine(c, "in namespace %s", s->namespace_);
+	else if (s->installer == DOCTOR_HELM)
+		facts_ok(c, "Helm release %s/%s, in Pods", s->release_namespace, s->release);
+	else if (s->installer == DOCTOR_JOIN)
+		facts_ok(c, "by kscaled join, %s", place);
+	else if (s->installer == DOCTOR_OTHERS)
+		facts_ok(c, "in namespace %s, %s; %s", s->namespace_, place, s->release);
+	else if (!facts_object(c, "deployment") && !facts_lacks(c, "deployment") && s->kubeconfig)
+		facts_ok(c, "in namespace %s", s->namespace_);
 	else
-		casefile_fine(c, "in namespace %s, %s, by its manifests", s->namespace_,
+		facts_ok(c, "in namespace %s, %s, from manifests", s->namespace_,
 			s->in_pod || !s->kubeconfig ? "in Pods" : place);
 }

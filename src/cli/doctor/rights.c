@@ -10,7 +10,7 @@
 #include "cli/manifestobjects.h"
 
 /*
- * Roles of Kubernetes itself, which the manifests bind and do not print
+ * Kubernetes' own roles, which the manifests bind but do not define
  * (plugin/pkg/auth/authorizer/rbac/bootstrappolicy).
  */
 static const struct {
@@ -23,7 +23,7 @@ static const struct {
 		"watch" },
 };
 
-/* ---- What is needed ---- */
+/* ---- Needed rights ---- */
 
 struct needs {
 	json_t *list; /* grows */
@@ -82,14 +82,14 @@ static const json_t *role_named(const struct documents *d, const json_t *ref, co
 	for (size_t i = 0; i < d->count; i++) {
 		const json_t *role = d->list[i].json;
 
-		if (json_str_is(role, "kind", kind) && strcmp(casefile_name_of(role), name) == 0 &&
-			(strcmp(kind, "ClusterRole") == 0 || strcmp(casefile_namespace_of(role), namespace_) == 0))
+		if (json_str_is(role, "kind", kind) && strcmp(facts_name_of(role), name) == 0 &&
+			(strcmp(kind, "ClusterRole") == 0 || strcmp(facts_namespace_of(role), namespace_) == 0))
 			return role;
 	}
 	return NULL;
 }
 
-/* Under another name than the manifests give it: the chart's serviceAccount.operator.name. */
+/* The chart can rename the account (serviceAccount.operator.name). */
 static const char *account_name(const struct doctor_setup *setup, const json_t *subject)
 {
 	bool is_own = setup->account && json_str_is(subject, "name", "kscaled") &&
@@ -105,7 +105,7 @@ static void add_binding(json_t *list, const struct doctor_setup *setup, const st
 		     *subject = json_array_get(json_object_get(binding, "subjects"), 0), *role, *rule;
 	MEM_AUTO char *account = mem_printf("system:serviceaccount:%s:%s", json_str_or_empty(subject, "namespace"),
 		account_name(setup, subject));
-	struct needs needs = { list, account, json_str_or_empty(ref, "name"), casefile_namespace_of(binding) };
+	struct needs needs = { list, account, json_str_or_empty(ref, "name"), facts_namespace_of(binding) };
 	size_t i;
 
 	role = role_named(d, ref, needs.namespace_);
@@ -145,9 +145,9 @@ json_t *rights_needed(const struct doctor_setup *setup, struct err *err)
 	return list;
 }
 
-/* ---- Judging ---- */
+/* ---- The check ---- */
 
-/* Roles that an option leaves out, or narrows. */
+/* The option that omits or narrows a role; NULL: none. */
 static const char *option_of(const char *role)
 {
 	static const struct {
@@ -197,12 +197,12 @@ static size_t count_of(const json_t *list, const json_t *of)
 }
 
 /*
- * A role that an option leaves out, of which nothing is there, or that it narrows: it may be meant,
- * where it is not known which roles there are.
+ * Whether the lack may be intended: the role is one that an option omits or narrows, and the roles
+ * could not be listed.
  */
-static bool may_be_meant(const struct casefile *c, const json_t *missing, const json_t *one)
+static bool may_be_meant(const struct facts *c, const json_t *missing, const json_t *one)
 {
-	const json_t *needed = json_object_get(casefile_object(c, "rights"), "needed");
+	const json_t *needed = json_object_get(facts_object(c, "rights"), "needed");
 
 	if (c->setup->knows_roles || !needed || !option_of(json_str_or_empty(one, "role")))
 		return false;
@@ -211,19 +211,19 @@ static bool may_be_meant(const struct casefile *c, const json_t *missing, const 
 	return count_of(missing, one) == count_of(needed, one);
 }
 
-static char *mend_rights(const struct casefile *c, const char *account)
+static char *mend_rights(const struct facts *c, const char *account)
 {
-	MEM_AUTO char *apply = casefile_apply(c);
+	MEM_AUTO char *apply = facts_apply(c);
 
-	if (!c->setup->no_roles || c->setup->maker != DOCTOR_HELM)
+	if (!c->setup->no_roles || c->setup->installer != DOCTOR_HELM)
 		return mem_dup(apply);
-	return mem_printf("the release makes no roles (rbac.create=false): bind %s to what it needs, or `%s --set "
+	return mem_printf("the release creates no roles (rbac.create=false): grant %s these rights, or `%s --set "
 			  "rbac.create=true`",
 		account, apply);
 }
 
-/* One finding for each role and account, whose first missing right is at this index. */
-static void judge_role(const struct casefile *c, const json_t *missing, size_t first)
+/* One finding per role and account, at its first missing right. */
+static void check_role(const struct facts *c, const json_t *missing, size_t first)
 {
 	const json_t *one = json_array_get(missing, first), *other;
 	const char *role = json_str_or_empty(one, "role"), *account = json_str_or_empty(one, "account"),
@@ -238,29 +238,28 @@ static void judge_role(const struct casefile *c, const json_t *missing, size_t f
 			continue;
 		if (i < first) {
 			buf_done(&rights);
-			return; /* told */
+			return; /* already reported */
 		}
 		put_right(json_object_get(other, "attributes"), &rights);
 	}
 	if (may_be_meant(c, missing, one))
-		casefile_skip(c,
-			"role %s is not whole, as with %s; whether that is meant is not known: needs list on roles",
+		facts_skip(c, "role %s is incomplete, as with %s; cannot tell if that is intended: needs list on roles",
 			role, option);
 	else
-		casefile_wrong(c, mend_rights(c, account), "%s may not %s: role %s%s%s%s", account, buf_text(&rights),
-			role, hinted ? " (if that is meant: kscaled doctor " : "", hinted ? option : "",
+		facts_error(c, mend_rights(c, account), "%s may not %s: role %s%s%s%s", account, buf_text(&rights),
+			role, hinted ? " (if that is intended: kscaled doctor " : "", hinted ? option : "",
 			hinted ? ")" : "");
 	buf_done(&rights);
 }
 
-/* "clusterrolebindings x", "rolebindings shop/x": a binding that is too much is deleted. */
-static char *drop(const struct casefile *c, const char *title)
+/* Deletes a superfluous binding. title: "clusterrolebindings x", "rolebindings shop/x". */
+static char *drop(const struct facts *c, const char *title)
 {
 	size_t kind = strcspn(title, " ");
 	const char *slash = strchr(title, '/'), *name = slash ? slash + 1 : title + kind + (title[kind] != '\0');
-	char *join = casefile_join(c);
+	char *join = facts_join(c);
 
-	if (join) /* it takes away what is not asked for */
+	if (join) /* it removes what the options do not call for */
 		return join;
 	if (!slash)
 		return mem_printf("kubectl delete %.*s %s", (int)kind, title, name);
@@ -268,11 +267,11 @@ static char *drop(const struct casefile *c, const char *title)
 		(int)kind, title, name);
 }
 
-/* What an earlier, wider installation left: a leaked token is worth as much more. */
-static void judge_excess(const struct casefile *c)
+/* Leftovers of an earlier installation with more rights, which a leaked token would have. */
+static void check_excess(const struct facts *c)
 {
-	bool told;
-	const json_t *one, *list = casefile_read(c, "excess", &told);
+	bool reported;
+	const json_t *one, *list = facts_read(c, "excess", &reported);
 	const char *title, *name;
 	size_t i;
 
@@ -280,27 +279,28 @@ static void judge_excess(const struct casefile *c)
 	{
 		title = json_string_value(one);
 		name = strrchr(title, '/') ? strrchr(title, '/') + 1 : strchr(title, ' ') + 1;
-		casefile_warn(c, drop(c, title), "%s is more than the options ask for%s%s%s", title,
+		facts_warn(c, drop(c, title), "%s grants more than the options call for%s%s%s", title,
 			option_of(name) ? ": see " : "", option_of(name) ? option_of(name) : "",
-			option_of(name) ? ", also of kscaled doctor" : "");
+			option_of(name) ? ", also an option of kscaled doctor" : "");
 	}
 }
 
-void rights_judge(const struct casefile *c)
+void rights_check(const struct facts *c)
 {
-	bool told;
-	const json_t *rights = casefile_read(c, "rights", &told), *missing = json_object_get(rights, "missing");
+	bool reported;
+	const json_t *rights = facts_read(c, "rights", &reported), *missing = json_object_get(rights, "missing");
 
 	if (!rights)
 		return;
 	for (size_t i = 0; i < json_array_size(missing); i++)
-		judge_role(c, missing, i);
+		check_role(c, missing, i);
 	if (json_array_size(missing) == 0)
-		casefile_fine(c, "%s has all %d", json_str_or_empty(rights, "account"),
+		facts_ok(c, "%s has all %d rights", json_str_or_empty(rights, "account"),
 			(int)json_integer_value(json_object_get(rights, "asked")));
 	if (json_array_size(json_object_get(rights, "not_asked")) > 0)
-		casefile_skip(c,
-			"%zu of others not looked at: needs create on subjectaccessreviews.authorization.k8s.io",
+		facts_skip(c,
+			"%zu rights of other accounts not checked: needs create on "
+			"subjectaccessreviews.authorization.k8s.io",
 			json_array_size(json_object_get(rights, "not_asked")));
-	judge_excess(c);
+	check_excess(c);
 }

@@ -9,7 +9,7 @@
 
 #define DEADLINE_MS 15000
 #define PAGE        "500"
-#define PAGES_MAX   2000 /* a million objects: the list does not end */
+#define PAGES_MAX   2000 /* a million objects: more is an endless list */
 
 struct cluster {
 	struct loop *loop;
@@ -100,7 +100,7 @@ static void hand_on(const char *api, const char *plural, const json_t *object, c
 	fn(arg, path, title, object);
 }
 
-/* One page. Takes what goes on in *more, and puts there what comes next; NULL: it was the last. */
+/* One page. *more: its continue token, replaced by the next one; NULL: it was the last page. */
 static int read_page(struct cluster *c, const char *collection, const char *query, char **more, json_t **list,
 	struct err *err)
 {

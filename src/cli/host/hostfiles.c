@@ -24,7 +24,7 @@ static void set_text(json_t *object, const char *key, const char *text)
 		json_object_set_new(object, key, json_string(text));
 }
 
-/* JSON, which is YAML, too: a name from somewhere else cannot break out of it. */
+/* As JSON, which is valid YAML and escapes foreign names. */
 char *hostfiles_kubeconfig(const struct hostfiles *f, const struct kube_config *admin, const char *namespace_)
 {
 	MEM_AUTO char *ca = admin->ca_pem ? base64_encode(admin->ca_pem, strlen(admin->ca_pem)) : NULL;
@@ -50,7 +50,7 @@ bool hostfiles_has_user(void)
 	return getpwnam(HOSTFILES_USER) != NULL;
 }
 
-/* Who runs the daemon; false: there is no such user, or we may not give anything away. */
+/* The daemon's user; false: does not exist, or we may not change owners. */
 static bool find_owner(uid_t *uid, gid_t *gid)
 {
 	const struct passwd *user = geteuid() == 0 ? getpwnam(HOSTFILES_USER) : NULL;
@@ -68,12 +68,12 @@ static int give_to_owner(const char *path, struct err *err)
 	gid_t gid;
 
 	if (find_owner(&uid, &gid) && lchown(path, uid, gid) < 0)
-		return err_set(err, ERR_INVALID, "%s: cannot be given to user " HOSTFILES_USER ": %s", path,
+		return err_set(err, ERR_INVALID, "%s: cannot change the owner to " HOSTFILES_USER ": %s", path,
 			strerror(errno));
 	return 0;
 }
 
-/* With the folders above it, which are anybody's. */
+/* Parent directories get the default mode. */
 static int make_folder(const char *path, mode_t mode, bool is_owners, struct err *err)
 {
 	MEM_AUTO char *above = mem_dup(path);
@@ -81,7 +81,7 @@ static int make_folder(const char *path, mode_t mode, bool is_owners, struct err
 
 	for (char *slash = strchr(above + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		mkdir(above, 0755); /* when it fails, the last one says why */
+		mkdir(above, 0755); /* if this fails, the last mkdir tells why */
 		*slash = '/';
 	}
 	if (mkdir(path, mode) == 0)
@@ -105,7 +105,7 @@ int hostfiles_write(const struct hostfiles *f, const char *kubeconfig, const cha
 {
 	if (make_folder(f->config_dir, 0755, false, err) || make_folder(f->state_dir, 0700, true, err))
 		return -1;
-	/* The kubeconfig last: the unit starts only when it is there. */
+	/* The kubeconfig last: the unit starts only if it exists. */
 	return write_file(f->state_dir, "token", token, err) ||
 			write_file(f->config_dir, "join.env", environment, err) ||
 			write_file(f->config_dir, "kubeconfig", kubeconfig, err)
@@ -114,8 +114,8 @@ int hostfiles_write(const struct hostfiles *f, const char *kubeconfig, const cha
 }
 
 /*
- * What stands behind a word at the beginning of a line of a file; the last such line counts, blanks
- * around it do not. NULL: there is none. The caller owns it.
+ * The rest of the last line that begins with word, without blanks around it. NULL: none. The caller
+ * owns it.
  */
 static char *line_behind(const char *folder, const char *name, const char *word)
 {

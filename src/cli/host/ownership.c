@@ -11,8 +11,7 @@
 #define HELM_RELEASE "meta.helm.sh/release-"
 
 /*
- * The label alone does not say it: `kubectl apply` of our manifests over KEDA's kinds leaves it
- * there.
+ * The label alone is no proof: `kubectl apply` of our manifests over KEDA's CRDs leaves it there.
  */
 char *ownership_of_others(const json_t *object)
 {

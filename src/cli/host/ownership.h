@@ -3,22 +3,22 @@
 #define CLI_HOST_OWNERSHIP_H
 
 /*
- * Whose an object in the cluster is, for sub-commands that apply and delete what
- * `kscaled manifests` prints. What another installation made may be brought up to date, but it is
- * never marked as ours, and never deleted. Pure.
+ * The owner of an object in the cluster, for sub-commands that apply and delete the objects of
+ * `kscaled manifests`. Objects of another installation may be updated, but are never labelled as
+ * ours and never deleted. Pure.
  */
 
 #include <jansson.h>
 
 /*
- * NULL: kscaled's manifests made it: it has our label and nothing says otherwise. Else why not, as
- * "Helm release keda/keda made it"; the caller owns the text.
+ * NULL: made by kscaled's manifests: it has our label and no sign of another owner. Else the
+ * reason, "Helm release keda/keda made it"; the caller owns the text.
  */
 char *ownership_of_others(const json_t *object);
 
 /*
- * Makes what is about to be applied bear what already stands there (NULL: nothing does): over an
- * object of others it has no labels, so that it stays theirs.
+ * Adapts an object to be applied to the existing one (NULL: none): over another owner's object it
+ * has no labels, so that it stays theirs.
  */
 void ownership_respect(json_t *wanted, const json_t *there);
 

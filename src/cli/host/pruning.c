@@ -8,7 +8,7 @@
 #include "cli/host/ownership.h"
 #include "cli/host/steps.h"
 
-/* One look at the cluster. */
+/* One pass over the cluster. */
 struct look {
 	const struct documents *wanted;
 	const char *kind;
@@ -77,9 +77,9 @@ static void prune_one(void *arg, const char *path, const char *title, const json
 	if (p->failed)
 		return;
 	if (p->dry_run)
-		steps_say("would delete %s: it is not asked for any more", title);
+		steps_report("would delete %s: no longer needed with these options", title);
 	else if (cluster_call(p->cluster, KUBE_DELETE, path, NULL, NULL, &err) == 0)
-		steps_say("deleted %s: it is not asked for any more", title);
+		steps_report("deleted %s: no longer needed with these options", title);
 	else if (err.kind != ERR_MISSING) {
 		*p->err = err;
 		p->failed = err_wrap(p->err, "deleting %s", title);

@@ -3,10 +3,10 @@
 #define CLI_HOST_PRUNING_H
 
 /*
- * What an earlier `kscaled join` or `kscaled manifests` put into the cluster and the options leave
- * out now: roles and their bindings, so that narrower options mean fewer rights, and the webhook
- * configuration, which would ask in vain. Only what is ours (cli/host/ownership). Taken away by
- * `kscaled join`, named by `kscaled doctor`.
+ * Objects of an earlier `kscaled join` or `kscaled manifests` that the options no longer include:
+ * roles and their bindings, so that fewer options mean fewer rights, and the webhook configuration,
+ * which would have no server. Only our own (cli/host/ownership). `kscaled join` deletes them,
+ * `kscaled doctor` reports them.
  */
 
 #include <stdbool.h>
@@ -15,10 +15,10 @@
 #include "cli/documents.h"
 #include "cli/host/cluster.h"
 
-/* Calls fn for each object that is too much. */
+/* Calls fn for each superfluous object. */
 int pruning_each(struct cluster *c, const struct documents *wanted, cluster_fn fn, void *arg, struct err *err);
 
-/* wanted: all that the options ask for. Says on standard output what it deletes, or would. */
+/* wanted: all objects of the options. Prints what it deletes, or would. */
 int pruning_run(struct cluster *c, const struct documents *wanted, bool dry_run, struct err *err);
 
 #endif

@@ -10,7 +10,7 @@
 #define WAIT_MAX 3600000
 #define LOOK_MS  500
 
-void steps_say(const char *fmt, ...)
+void steps_report(const char *fmt, ...)
 {
 	va_list ap;
 

@@ -19,7 +19,7 @@ extern char **environ;
 
 #define ARGUMENTS_MAX 8
 #define WORDS_MAX     (64 << 10)
-#define NOT_INSTALLED 5 /* systemctl(1), of LSB: there is no such unit */
+#define NOT_INSTALLED 5 /* systemctl(1), by LSB: no such unit */
 
 bool systemd_is_running(void)
 {

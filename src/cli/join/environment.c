@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "cli/plaintext.h"
 
-static void put_said(struct buf *out, const char *option, const char *value)
+static void put_option(struct buf *out, const char *option, const char *value)
 {
 	if (!value)
 		return;
@@ -16,13 +16,13 @@ static void put_said(struct buf *out, const char *option, const char *value)
 	plaintext_put_word(out, value);
 }
 
-/* How to do it again, for `kscaled doctor` to say: as it was called, with absolute paths. */
+/* The arguments for `kscaled doctor` to repeat, with absolute paths. */
 static void put_call(const struct environment *e, struct buf *out)
 {
 	const struct manifests_params *p = e->params;
 	const struct hostfiles *f = e->files;
 	MEM_AUTO char *kubeconfig = realpath(e->kubeconfig, NULL),
-		      *port = e->said_port ? mem_printf("%u", e->said_port) : NULL;
+		      *port = e->given_port ? mem_printf("%u", e->given_port) : NULL;
 	const struct {
 		const char *option;
 		bool is_set;
@@ -31,27 +31,27 @@ static void put_call(const struct environment *e, struct buf *out)
 
 	buf_puts(out, HOSTFILES_CALL "--kubeconfig=");
 	plaintext_put_word(out, kubeconfig ? kubeconfig : e->kubeconfig);
-	put_said(out, "host", p->host);
-	put_said(out, "port", port);
-	put_said(out, "config-dir", strcmp(f->config_dir, HOSTFILES_CONFIG) ? f->config_dir : NULL);
-	put_said(out, "state-dir", strcmp(f->state_dir, HOSTFILES_STATE) ? f->state_dir : NULL);
-	put_said(out, "namespace", p->namespace_);
-	put_said(out, "service-name", p->service_name);
-	put_said(out, "watch-namespace", p->watch_namespaces);
-	put_said(out, "scale-kinds", p->scale_kinds);
+	put_option(out, "host", p->host);
+	put_option(out, "port", port);
+	put_option(out, "config-dir", strcmp(f->config_dir, HOSTFILES_CONFIG) ? f->config_dir : NULL);
+	put_option(out, "state-dir", strcmp(f->state_dir, HOSTFILES_STATE) ? f->state_dir : NULL);
+	put_option(out, "namespace", p->namespace_);
+	put_option(out, "service-name", p->service_name);
+	put_option(out, "watch-namespace", p->watch_namespaces);
+	put_option(out, "scale-kinds", p->scale_kinds);
 	for (size_t i = 0; i < MEM_COUNT(flags); i++)
 		if (flags[i].is_set)
 			buf_printf(out, " --%s", flags[i].option);
 	buf_putc(out, '\n');
 }
 
-/* It wins over the configuration file, which is the user's to change. */
+/* join.env overrides the configuration file, so it has a port only if needed. */
 static bool needs_port(const struct environment *e)
 {
 	unsigned configured = hostfiles_configured_port(e->files);
 
-	if (e->said_port)
-		return e->said_port != ENVIRONMENT_USUAL_PORT || configured;
+	if (e->given_port)
+		return e->given_port != ENVIRONMENT_USUAL_PORT || configured;
 	return !configured && hostfiles_joined_port(e->files);
 }
 
@@ -60,7 +60,7 @@ char *environment_text(const struct environment *e)
 	const struct manifests_params *p = e->params;
 	struct buf out = BUF_INIT(SIZE_MAX);
 
-	buf_puts(&out, "# Made by kscaled join: what follows from how it was called, which was:\n");
+	buf_puts(&out, "# Written by kscaled join: options that follow from its arguments, which were:\n");
 	put_call(e, &out);
 	if (p->namespace_)
 		buf_printf(&out, "KSCALED_NAMESPACE=%s\n", p->namespace_);

@@ -3,9 +3,9 @@
 #define CLI_JOIN_ENVIRONMENT_H
 
 /*
- * What `kscaled join` writes to join.env: the daemon's options that follow from how it was called,
- * and, as a comment, how that was, by which `kscaled doctor` says how to do it again: so that
- * nothing is wider then.
+ * The content of join.env: the daemon's options that follow from the arguments of `kscaled join`,
+ * and those arguments as a comment, so that `kscaled doctor` can suggest the same call, with no
+ * more rights.
  */
 
 #include "cli/host/hostfiles.h"
@@ -17,11 +17,11 @@ struct environment { /* all borrowed */
 	const char *kubeconfig;
 	const struct manifests_params *params;
 	const struct hostfiles *files;
-	unsigned said_port; /* by --port; 0: not given, and that of before stays, or kscaled.conf's */
-	unsigned port;      /* on which kscaled serves */
+	unsigned given_port; /* of --port; 0: not given, keep the previous one or kscaled.conf's */
+	unsigned port;       /* that kscaled listens on */
 };
 
-/* The caller owns it. Reads what stands in the files. */
+/* Reads the existing files. The caller owns it. */
 char *environment_text(const struct environment *e);
 
 #endif

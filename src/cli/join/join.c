@@ -20,11 +20,11 @@
 #include "cli/host/pruning.h"
 #include "cli/host/steps.h"
 #include "cli/host/systemd.h"
-#include "cli/join/before.h"
 #include "cli/join/environment.h"
-#include "cli/join/proof.h"
 #include "cli/join/reach.h"
-#include "cli/join/standing.h"
+#include "cli/join/replacement.h"
+#include "cli/join/snapshot.h"
+#include "cli/join/verify.h"
 #include "cli/manifestobjects.h"
 #include "control/certs/certs.h"
 #include "control/certs/takennote.h"
@@ -32,17 +32,17 @@
 #define NAME         "kscaled join"
 #define USUAL_WAIT   60000
 #define FORGET_NAPS  3
-#define TOKEN_LIFE_S (30 * 86400) /* as the daemon's own renewals (control/access) */
+#define TOKEN_LIFE_S (30 * 86400) /* as for the daemon's renewals (control/access) */
 
 #define APISERVICE "/apis/apiregistration.k8s.io/v1/apiservices/" CERTS_APISERVICE
 #define METRICS    "/apis/external.metrics.k8s.io/v1beta1"
 
 struct join_arguments {
 	const char *kubeconfig;
-	struct manifests_params params; /* host: NULL: it is found out */
+	struct manifests_params params; /* host: NULL: find it out */
 	struct hostfiles files;
-	unsigned port;   /* on which kscaled serves here; 0: not said */
-	int64_t wait_ms; /* -1: not said */
+	unsigned port;   /* that kscaled listens on; 0: not given */
+	int64_t wait_ms; /* -1: not given */
 	bool dry_run, no_start, take_apiservice, help;
 };
 
@@ -50,9 +50,9 @@ struct join_arguments {
 struct join {
 	struct join_arguments a;
 	struct cluster *cluster;
-	unsigned port; /* on which kscaled serves here */
-	struct reach_way ways[REACH_MAX];
-	size_t way_count;
+	unsigned port; /* that kscaled listens on */
+	struct reach_addr addrs[REACH_MAX];
+	size_t addr_count;
 };
 
 static const char *own_namespace(const struct join *j)
@@ -65,9 +65,9 @@ static const char *service_name(const struct join *j)
 	return j->a.params.service_name ? j->a.params.service_name : "kscaled";
 }
 
-/* ---- Whose the APIService is ---- */
+/* ---- Owner of the APIService ---- */
 
-/* ERR_DENIED: another's, and it is not to be taken. */
+/* ERR_DENIED: it is another's, and --take-apiservice is not given. */
 static int check_owner(struct join *j, struct err *err)
 {
 	MEM_AUTO char *ours = mem_printf("%s/%s", own_namespace(j), service_name(j)), *theirs = NULL;
@@ -84,20 +84,20 @@ static int check_owner(struct join *j, struct err *err)
 	if (is_ours)
 		return 0;
 	if (j->a.take_apiservice) {
-		steps_say("APIService " CERTS_APISERVICE " is taken from Service %s", theirs);
+		steps_report("taking APIService " CERTS_APISERVICE " from Service %s", theirs);
 		return 0;
 	}
 	return err_set(err, ERR_DENIED,
-		"APIService " CERTS_APISERVICE " belongs to Service %s, whose server answers the external "
-		"metrics: remove that installation first, or give --take-apiservice",
+		"APIService " CERTS_APISERVICE " belongs to Service %s, which serves the external metrics: remove that "
+		"installation first or give --take-apiservice",
 		theirs);
 }
 
-/* ---- The way back to this host ---- */
+/* ---- The address of this host ---- */
 
 /*
- * The InternalIP of the node that this host is. The caller owns it; NULL: it is none, or nobody may
- * say.
+ * The InternalIP of this host as a node. NULL: not a node, or no right to list nodes. The caller
+ * owns it.
  */
 static char *node_address(struct join *j)
 {
@@ -122,36 +122,37 @@ static char *node_address(struct join *j)
 	return found;
 }
 
-static int find_ways(struct join *j, struct err *err)
+static int find_addrs(struct join *j, struct err *err)
 {
 	struct reach_facts facts;
 
 	if (j->a.params.host) {
-		j->ways[j->way_count++] = (struct reach_way){ .host = mem_dup(j->a.params.host), .why = "as given" };
+		j->addrs[j->addr_count++] = (struct reach_addr){ .host = mem_dup(j->a.params.host),
+			.why = "given by --host" };
 		return 0;
 	}
 	reach_look(cluster_config(j->cluster)->server, &facts);
 	facts.node_address = node_address(j);
-	j->way_count = reach_ways(&facts, j->port, j->ways);
+	j->addr_count = reach_addrs(&facts, j->port, j->addrs);
 	reach_facts_done(&facts);
-	if (j->way_count == 0)
+	if (j->addr_count == 0)
 		return err_set(err, ERR_INVALID,
-			"no address of this host is known that the API server could use: give --host HOST:PORT");
+			"found no address of this host for the API server: give --host HOST:PORT");
 	return 0;
 }
 
 /* ---- Applying ---- */
 
-static struct documents *objects_for(struct join *j, const struct reach_way *way, struct err *err)
+static struct documents *objects_for(struct join *j, const struct reach_addr *addr, struct err *err)
 {
 	struct manifests_params params = j->a.params;
 
-	params.host = way->host;
+	params.host = addr->host;
 	return manifestobjects_make(&params, err);
 }
 
-/* Which of the objects say where this host is. */
-static bool is_of_way(const json_t *object)
+/* Whether the object contains this host's address. */
+static bool has_addr(const json_t *object)
 {
 	static const char *const kinds[] = { "Service", "EndpointSlice", "Endpoints", "APIService",
 		"ValidatingWebhookConfiguration", NULL };
@@ -159,49 +160,49 @@ static bool is_of_way(const json_t *object)
 	return text_is_one_of(json_str_or_empty(object, "kind"), kinds);
 }
 
-/* What must be done before this object can be applied, and whether it may. */
-static int judge(struct join *j, const json_t *object, enum standing *out, struct err *err)
+/* How to prepare the existing object. ERR_DENIED: it is another's. */
+static int check_object(struct join *j, const json_t *object, enum replacement *out, struct err *err)
 {
 	static const char *const kinds[] = { "Service", "EndpointSlice", NULL };
 	MEM_AUTO char *path = manifestobjects_path(object), *title = manifestobjects_title(object);
 	json_t *there = NULL;
 	bool is_ours;
 
-	*out = STANDING_FITS;
+	*out = REPLACEMENT_NONE;
 	if (!text_is_one_of(json_str_or_empty(object, "kind"), kinds))
 		return 0;
 	if (cluster_call(j->cluster, KUBE_GET, path, NULL, &there, err) < 0)
 		return err->kind == ERR_MISSING ? 0 : err_wrap(err, "%s", title);
-	*out = standing_judge(there, object);
-	is_ours = standing_is_ours(there);
+	*out = replacement_for(there, object);
+	is_ours = replacement_is_ours(there);
 	json_decref(there);
-	if (*out == STANDING_FITS || is_ours)
+	if (*out == REPLACEMENT_NONE || is_ours)
 		return 0;
 	return err_set(err, ERR_DENIED,
-		"%s leads elsewhere in a way that cannot be changed, and is another's: it has no label "
-		"app.kubernetes.io/part-of=kscaled. Delete it, or give --service-name",
+		"%s belongs to another installation (it has no label app.kubernetes.io/part-of=kscaled) and must be "
+		"replaced to point here: delete it or give another --service-name",
 		title);
 }
 
-/* ERR_DENIED: by one of the ways we would replace what others made. Before anything is changed. */
-static int check_ways(struct join *j, struct err *err)
+/* Before any change. ERR_DENIED: one of the addresses would replace another's object. */
+static int check_addrs(struct join *j, struct err *err)
 {
 	int failed = 0;
 
-	for (size_t i = 0; !failed && i < j->way_count; i++) {
-		struct documents *objects = objects_for(j, &j->ways[i], err);
-		enum standing standing;
+	for (size_t i = 0; !failed && i < j->addr_count; i++) {
+		struct documents *objects = objects_for(j, &j->addrs[i], err);
+		enum replacement needed;
 
 		failed = objects ? 0 : -1;
 		for (size_t k = 0; !failed && k < objects->count; k++)
-			failed = judge(j, objects->list[k].json, &standing, err);
+			failed = check_object(j, objects->list[k].json, &needed, err);
 		if (objects)
 			documents_free(objects);
 	}
 	return failed;
 }
 
-/* Takes patch; NULL: nothing is to be patched. */
+/* Takes patch; NULL: does nothing. */
 static int merge(struct join *j, const char *path, json_t *patch, struct err *err)
 {
 	int failed = patch ? cluster_call(j->cluster, KUBE_MERGE_PATCH, path, patch, NULL, err) : 0;
@@ -210,19 +211,19 @@ static int merge(struct join *j, const char *path, json_t *patch, struct err *er
 	return failed;
 }
 
-static int replace(struct join *j, const json_t *object, enum standing standing, struct err *err)
+static int replace(struct join *j, const json_t *object, enum replacement needed, struct err *err)
 {
 	MEM_AUTO char *path = manifestobjects_path(object);
 	MEM_AUTO char *whole = mem_printf("%s?fieldManager=kscaled-join&force=true", path);
 
-	if (standing == STANDING_CLEARED && merge(j, path, standing_clearing(), err) < 0)
+	if (needed == REPLACEMENT_CLEAR && merge(j, path, replacement_clear_patch(), err) < 0)
 		return -1;
-	if (standing == STANDING_DELETED && cluster_call(j->cluster, KUBE_DELETE, path, NULL, NULL, err) < 0 &&
+	if (needed == REPLACEMENT_DELETE && cluster_call(j->cluster, KUBE_DELETE, path, NULL, NULL, err) < 0 &&
 		err->kind != ERR_MISSING)
 		return -1;
 	if (cluster_call(j->cluster, KUBE_APPLY, whole, object, NULL, err) < 0)
 		return -1;
-	return standing == STANDING_CLEARED ? merge(j, path, standing_tidying(object), err) : 0;
+	return needed == REPLACEMENT_CLEAR ? merge(j, path, replacement_tidy_patch(object), err) : 0;
 }
 
 static void annotate(json_t *object, const char *name, const char *value)
@@ -234,7 +235,7 @@ static void annotate(json_t *object, const char *name, const char *value)
 	json_object_set_new(json_object_get(metadata, "annotations"), name, json_string(value));
 }
 
-/* So that `kscaled leave` can give it back; a note of before stays. */
+/* Notes the previous Service for `kscaled leave`; keeps an earlier note. */
 static void note_taken(struct join *j, json_t *object, const json_t *there)
 {
 	const json_t *service = json_object_get(json_object_get(there, "spec"), "service");
@@ -250,7 +251,7 @@ static void note_taken(struct join *j, json_t *object, const json_t *there)
 		annotate(object, TAKENNOTE, note);
 }
 
-/* What stands there of others stays theirs, though it becomes what kscaled needs. */
+/* Keeps the labels that mark an object as another owner's. */
 static int respect(struct join *j, json_t *object, struct err *err)
 {
 	MEM_AUTO char *path = manifestobjects_path(object), *title = manifestobjects_title(object);
@@ -269,18 +270,20 @@ static int apply(struct join *j, const json_t *wanted, struct err *err)
 {
 	MEM_AUTO char *title = manifestobjects_title(wanted);
 	json_t *object = json_deep_copy(wanted);
-	enum standing standing;
-	int failed = judge(j, object, &standing, err) < 0 || respect(j, object, err) < 0;
+	enum replacement needed;
+	int failed = check_object(j, object, &needed, err) < 0 || respect(j, object, err) < 0;
 
 	if (!failed && j->a.dry_run)
-		steps_say("would %s %s", standing == STANDING_FITS ? "apply" : "replace", title);
-	else if (!failed && replace(j, object, standing, err) < 0)
+		steps_report("would %s %s", needed == REPLACEMENT_NONE ? "apply" : "replace", title);
+	else if (!failed && replace(j, object, needed, err) < 0)
 		failed = err_wrap(err, "applying %s", title);
 	json_decref(object);
 	return failed ? -1 : 0;
 }
 
-/* Endpoints of before, when the way is a name now: whoever looks at them would be led astray. */
+/*
+ * Deletes the old endpoints if the address is a DNS name now: the API server might still use them.
+ */
 static int drop_endpoints(struct join *j, struct err *err)
 {
 	const char *ns = own_namespace(j), *name = service_name(j);
@@ -293,9 +296,9 @@ static int drop_endpoints(struct join *j, struct err *err)
 		json_t *there = NULL;
 
 		failed = cluster_call(j->cluster, KUBE_GET, paths[i], NULL, &there, err);
-		if (!failed && standing_is_ours(there)) {
+		if (!failed && replacement_is_ours(there)) {
 			if (j->a.dry_run)
-				steps_say("would delete %s", paths[i]);
+				steps_report("would delete %s", paths[i]);
 			else
 				failed = cluster_call(j->cluster, KUBE_DELETE, paths[i], NULL, NULL, err);
 		}
@@ -303,18 +306,18 @@ static int drop_endpoints(struct join *j, struct err *err)
 		if (failed && err->kind == ERR_MISSING)
 			failed = 0;
 	}
-	return failed ? err_wrap(err, "endpoints of before") : 0;
+	return failed ? err_wrap(err, "old endpoints") : 0;
 }
 
-static int apply_objects(struct join *j, const struct reach_way *way, bool only_way, struct err *err)
+static int apply_objects(struct join *j, const struct reach_addr *addr, bool only_addr, struct err *err)
 {
-	struct documents *objects = objects_for(j, way, err);
+	struct documents *objects = objects_for(j, addr, err);
 	size_t applied = 0;
 	bool has_endpoints = false;
 	int failed = objects ? 0 : -1;
 
 	for (size_t i = 0; !failed && i < objects->count; i++) {
-		if (only_way && !is_of_way(objects->list[i].json))
+		if (only_addr && !has_addr(objects->list[i].json))
 			continue;
 		failed = apply(j, objects->list[i].json, err);
 		has_endpoints |= json_str_is(objects->list[i].json, "kind", "EndpointSlice");
@@ -322,10 +325,10 @@ static int apply_objects(struct join *j, const struct reach_way *way, bool only_
 	}
 	if (!failed && !has_endpoints)
 		failed = drop_endpoints(j, err);
-	if (!failed && !only_way)
+	if (!failed && !only_addr)
 		failed = pruning_run(j->cluster, objects, j->a.dry_run, err);
 	if (!failed && !j->a.dry_run)
-		steps_say("applied %zu objects, with %s (%s) as the way to this host", applied, way->host, way->why);
+		steps_report("applied %zu objects with the address %s (%s)", applied, addr->host, addr->why);
 	if (objects)
 		documents_free(objects);
 	return failed;
@@ -345,9 +348,9 @@ static char *mint_token(struct join *j, struct err *err)
 	char *copy = *token ? mem_dup(token) : NULL;
 
 	if (!failed && !copy)
-		err_set(err, ERR_TEMPORARY, "the answer has no token");
+		err_set(err, ERR_TEMPORARY, "the API server returned no token");
 	if (!copy)
-		err_wrap(err, "a token of ServiceAccount %s/kscaled", own_namespace(j));
+		err_wrap(err, "token of ServiceAccount %s/kscaled", own_namespace(j));
 	json_decref(answer);
 	json_decref(request);
 	return copy;
@@ -360,13 +363,13 @@ static int write_files(struct join *j, struct err *err)
 	const struct environment env = { .kubeconfig = j->a.kubeconfig,
 		.params = &j->a.params,
 		.files = &j->a.files,
-		.said_port = j->a.port,
+		.given_port = j->a.port,
 		.port = j->port };
 	MEM_AUTO char *environment = environment_text(&env);
 	int failed;
 
 	if (j->a.dry_run) {
-		steps_say("would write %s/token, %s/join.env and %s/kubeconfig", f->state_dir, f->config_dir,
+		steps_report("would write %s/token, %s/join.env and %s/kubeconfig", f->state_dir, f->config_dir,
 			f->config_dir);
 		return 0;
 	}
@@ -376,8 +379,9 @@ static int write_files(struct join *j, struct err *err)
 	kubeconfig = hostfiles_kubeconfig(f, cluster_config(j->cluster), own_namespace(j));
 	failed = hostfiles_write(f, kubeconfig, token, environment, err);
 	if (!failed)
-		steps_say("wrote %s/kubeconfig, with a token of ServiceAccount %s/kscaled in %s/token, which kscaled "
-			  "renews",
+		steps_report("wrote %s/kubeconfig and the token of ServiceAccount %s/kscaled to %s/token; kscaled "
+			     "renews "
+			     "it",
 			f->config_dir, own_namespace(j), f->state_dir);
 	mem_free_secret(kubeconfig); /* a proxy's password may be in it */
 	mem_free_secret(token);
@@ -393,49 +397,50 @@ static void find_port(struct join *j)
 	j->port = j->a.port ? j->a.port : configured ? configured : joined ? joined : ENVIRONMENT_USUAL_PORT;
 }
 
-/* The port of the way may be another one where something between forwards it. */
-static void say_port(const struct join *j, const struct reach_way *way)
+/* The port in the address may differ, if something forwards it. */
+static void report_port(const struct join *j, const struct reach_addr *addr)
 {
-	const char *colon = strrchr(way->host, ':');
+	const char *colon = strrchr(addr->host, ':');
 	MEM_AUTO char *here = mem_printf("%u", j->port);
 
 	if (strcmp(colon + 1, here) == 0)
-		steps_say("kscaled %s on port %u here", j->a.dry_run ? "would listen" : "listens", j->port);
+		steps_report("kscaled %s on port %u here", j->a.dry_run ? "would listen" : "listens", j->port);
 	else
-		steps_say("kscaled %s on port %u here (--port says another): port %s of %.*s must lead to it",
-			j->a.dry_run ? "would listen" : "listens", j->port, colon + 1, (int)(colon - way->host),
-			way->host);
+		steps_report("kscaled %s on port %u here (change it with --port): port %s of %.*s must be forwarded to "
+			     "it",
+			j->a.dry_run ? "would listen" : "listens", j->port, colon + 1, (int)(colon - addr->host),
+			addr->host);
 }
 
-/* Of a service that does not start, or is not reached. */
+/* For a service that does not start or is not reached. */
 static void print_last_words(void)
 {
 	MEM_AUTO char *words = systemd_is_running() ? systemd_last_words() : NULL;
 	char *rest = words, *line;
 
 	if (words)
-		fputs(NAME ": what kscaled said last (journalctl -u kscaled):\n", stderr);
+		fputs(NAME ": last log lines of kscaled (journalctl -u kscaled):\n", stderr);
 	while (rest && (line = strsep(&rest, "\n")) != NULL)
 		fprintf(stderr, "  %s\n", line);
 }
 
 /*
- * The unit starts as a user of its own, whom the package makes, and `make install` does not. The
- * files would be of no use to it, either.
+ * The unit runs as its own user, who must own the files, too. The package creates it, `make
+ * install` does not.
  */
 static int check_user(const struct join *j, struct err *err)
 {
-	static const char none[] = "there is no user " HOSTFILES_USER ", as whom " SYSTEMD_UNIT " runs";
+	static const char none[] = "user " HOSTFILES_USER ", which " SYSTEMD_UNIT " runs as, does not exist";
 
 	if (!systemd_is_running() || hostfiles_has_user())
 		return 0;
 	if (!j->a.no_start && !j->a.dry_run)
 		return err_set(err, ERR_MISSING,
-			"%s: make it with \"systemd-sysusers kscaled.conf\" and run this again (nothing was changed)",
+			"%s: create it with \"systemd-sysusers kscaled.conf\" and run this again (nothing was changed)",
 			none);
 	fprintf(stderr,
-		NAME ": warning: %s: it will not start. Make the user with \"systemd-sysusers kscaled.conf\", "
-		     "then run this, which gives it the files\n",
+		NAME ": warning: %s: the service will not start. Create the user with \"systemd-sysusers "
+		     "kscaled.conf\", then run this again to give it the files\n",
 		none);
 	return 0;
 }
@@ -446,26 +451,26 @@ static int start_service(struct join *j, struct err *err)
 				 *const restart[] = { "restart", SYSTEMD_UNIT, NULL };
 
 	if (j->a.no_start || !systemd_is_running()) {
-		steps_say("start kscaled with: %s",
+		steps_report("start kscaled with: %s",
 			systemd_is_running() || j->a.dry_run ? "systemctl enable --now kscaled"
 							     : "kscaled run, see kscaled(8)");
 		return 0;
 	}
 	if (j->a.dry_run) {
-		steps_say("would enable and start " SYSTEMD_UNIT);
+		steps_report("would enable and start " SYSTEMD_UNIT);
 		return 0;
 	}
 	if (systemd_control(enable, err) < 0 || systemd_control(restart, err) < 0) {
 		print_last_words();
 		return err_wrap(err, SYSTEMD_UNIT " does not start");
 	}
-	steps_say("enabled and started " SYSTEMD_UNIT);
+	steps_report("enabled and started " SYSTEMD_UNIT);
 	return 0;
 }
 
 /* ---- Waiting until it is reached ---- */
 
-/* 0, or why the aggregator does not call us available. */
+/* -1 and why: the APIService is not Available. */
 static int look_available(struct join *j, struct err *why)
 {
 	json_t *apiservice = NULL;
@@ -475,7 +480,7 @@ static int look_available(struct join *j, struct err *why)
 
 	if (cluster_call(j->cluster, KUBE_GET, APISERVICE, NULL, &apiservice, why) < 0)
 		return -1;
-	err_set(why, ERR_TEMPORARY, "the API server has not looked yet");
+	err_set(why, ERR_TEMPORARY, "the API server has not checked it yet");
 	json_array_foreach(json_object_get(json_object_get(apiservice, "status"), "conditions"), i, condition)
 	{
 		if (!json_str_is(condition, "type", "Available"))
@@ -485,7 +490,7 @@ static int look_available(struct join *j, struct err *why)
 			json_str_or_empty(condition, "message"));
 	}
 	json_decref(apiservice);
-	/* It may have been available by another way a moment ago: somebody must answer. */
+	/* The condition may still be that of the previous address, so ask for the metrics, too. */
 	return available ? cluster_call(j->cluster, KUBE_GET, METRICS, NULL, NULL, why) : -1;
 }
 
@@ -501,26 +506,26 @@ static int wait_available(struct join *j, struct err *why)
 	return 0;
 }
 
-/* One way after the other. */
+/* Tries one address after the other. */
 static int wait_reached(struct join *j, struct err *err)
 {
 	struct err why = { 0 };
 
-	for (size_t i = 0; i < j->way_count; i++) {
-		if (i > 0 && apply_objects(j, &j->ways[i], true, err) < 0)
+	for (size_t i = 0; i < j->addr_count; i++) {
+		if (i > 0 && apply_objects(j, &j->addrs[i], true, err) < 0)
 			return -1;
 		if (wait_available(j, &why) == 0) {
-			steps_say("the API server reaches kscaled at %s", j->ways[i].host);
+			steps_report("the API server reaches kscaled at %s", j->addrs[i].host);
 			return 0;
 		}
-		steps_say("not reached at %s: %s", j->ways[i].host, why.msg);
+		steps_report("not reached at %s: %s", j->addrs[i].host, why.msg);
 	}
 	if (!j->a.no_start)
 		print_last_words();
 	return err_set(err, ERR_TEMPORARY,
-		"the API server does not reach kscaled: is it running here (journalctl -u kscaled), listening on port "
-		"%u, and does a firewall let the API server through? Then run this again, with --host HOST:PORT when "
-		"the address is another",
+		"the API server does not reach kscaled: check that it runs here (journalctl -u kscaled), listens on "
+		"port %u, and that no firewall blocks the API server; then run this again, with --host HOST:PORT if it "
+		"needs another address",
 		j->port);
 }
 
@@ -528,78 +533,80 @@ static int wait_reached(struct join *j, struct err *err)
 
 static void show_dry(const struct join *j)
 {
-	for (size_t i = 0; i < j->way_count; i++)
-		steps_say("would %s %s (%s)", i == 0 ? "be reached at" : "try next", j->ways[i].host, j->ways[i].why);
+	for (size_t i = 0; i < j->addr_count; i++)
+		steps_report("would %s %s (%s)", i == 0 ? "use address" : "try next", j->addrs[i].host,
+			j->addrs[i].why);
 }
 
 static int change(struct join *j, bool worked, struct err *err)
 {
-	if (apply_objects(j, &j->ways[0], false, err) < 0 || write_files(j, err) < 0)
+	if (apply_objects(j, &j->addrs[0], false, err) < 0 || write_files(j, err) < 0)
 		return -1;
-	say_port(j, &j->ways[0]);
+	report_port(j, &j->addrs[0]);
 	if (start_service(j, err) < 0)
 		return -1;
 	if (j->a.dry_run || j->a.wait_ms == 0)
 		return 0;
-	/* What answers at once may be reached by the way of before. */
+	/* An immediate answer may still come by the previous address. */
 	for (int i = 0; worked && i < FORGET_NAPS; i++)
 		steps_nap();
 	return wait_reached(j, err);
 }
 
-/* err says already why; what goes wrong here comes after it. */
-static void put_back(struct join *j, const struct before *before)
+/* Prints its own errors: the caller's err has the reason for restoring. */
+static void put_back(struct join *j, const struct snapshot *before)
 {
 	static const char *const restart[] = { "restart", SYSTEMD_UNIT, NULL };
-	const char *host = before_way(before);
-	struct reach_way way = { .host = (char *)(uintptr_t)host, .why = "as before" };
+	const char *host = snapshot_host(before);
+	struct reach_addr addr = { .host = (char *)(uintptr_t)host, .why = "as before" };
 	struct err err = { 0 };
-	int failed = host ? apply_objects(j, &way, true, &err) : 0;
+	int failed = host ? apply_objects(j, &addr, true, &err) : 0;
 
-	failed = before_put_back(before, failed ? NULL : &err) < 0 || failed;
+	failed = snapshot_restore(before, failed ? NULL : &err) < 0 || failed;
 	if (!failed && !j->a.no_start && systemd_is_running())
 		failed = systemd_control(restart, &err);
 	if (!failed && wait_available(j, &err) < 0)
 		failed = -1;
 	if (failed)
-		fprintf(stderr, NAME ": what worked before could not be put back whole: %s\n", err.msg);
+		fprintf(stderr, NAME ": could not restore the previous state completely: %s\n", err.msg);
 	else
-		steps_say("put back what worked before: the API server reaches kscaled at %s again",
+		steps_report("restored the previous state: the API server reaches kscaled at %s again",
 			host ? host : "its other Service");
 }
 
-/* What works already is not given up for a way that does not. */
+/* Restores a working state if the new one does not work. */
 static int run_and_see(struct join *j, struct err *err)
 {
-	struct documents *wanted = objects_for(j, &j->ways[0], err);
-	struct before *before;
+	struct documents *wanted = objects_for(j, &j->addrs[0], err);
+	struct snapshot *before;
 	int failed;
 
 	if (!wanted)
 		return -1;
-	before = j->a.dry_run || j->a.wait_ms == 0 ? NULL : before_take(j->cluster, wanted, &j->a.files);
+	before = j->a.dry_run || j->a.wait_ms == 0 ? NULL : snapshot_take(j->cluster, wanted, &j->a.files);
 	documents_free(wanted);
 	failed = change(j, before != NULL, err);
 	if (failed && before)
 		put_back(j, before);
-	before_free(before);
+	snapshot_free(before);
 	return failed;
 }
 
 static int run(struct join *j, struct err *err)
 {
 	find_port(j);
-	if (check_user(j, err) < 0 || check_owner(j, err) < 0 || find_ways(j, err) < 0 || check_ways(j, err) < 0)
+	if (check_user(j, err) < 0 || check_owner(j, err) < 0 || find_addrs(j, err) < 0 || check_addrs(j, err) < 0)
 		return -1;
 	if (cluster_config(j->cluster)->insecure)
-		fputs(NAME ": warning: the kubeconfig does not verify the API server, and so neither will kscaled\n",
+		fputs(NAME ": warning: the kubeconfig does not verify the API server's certificate, so kscaled will "
+			   "not either\n",
 			stderr);
 	if (j->a.dry_run)
 		show_dry(j);
 	if (run_and_see(j, err) < 0)
 		return -1;
 	if (!j->a.dry_run && j->a.wait_ms > 0)
-		proof_say(j->cluster);
+		verify_metric(j->cluster);
 	return 0;
 }
 
@@ -609,28 +616,28 @@ static const char help_text[] =
 	"\n"
 	"  --kubeconfig FILE      the administrator's, such as /etc/rancher/k3s/k3s.yaml\n"
 	"  --host HOST:PORT       where the API server reaches kscaled: a DNS name, an IPv4 address, or an IPv6\n"
-	"                         address in brackets (default: what works of the addresses of this host)\n"
-	"  --port PORT            the port of kscaled on this host (default: that of before, else 8443)\n"
-	"  --take-apiservice      take the external metrics from KEDA or another server that has them\n"
-	"  --dry-run              print what would be done, and change nothing\n"
+	"                         address in brackets (default: the first address of this host that works)\n"
+	"  --port PORT            the port of kscaled on this host (default: the previous one, else 8443)\n"
+	"  --take-apiservice      take over the external metrics from KEDA or another server\n"
+	"  --dry-run              print what would be done, change nothing\n"
 	"  --no-start             do not start the service\n"
-	"  --wait DURATION        wait so long for each address until kscaled is reached; 0s: do not wait\n"
-	"                         (default: 60s; with --no-start 0s)\n"
-	"  --config-dir DIR       where kubeconfig and join.env are written (default: " HOSTFILES_CONFIG ")\n"
-	"  --state-dir DIR        where the token is written (default: " HOSTFILES_STATE ")\n"
-	"As of kscaled manifests:\n"
+	"  --wait DURATION        how long to wait for each address until kscaled is reached; 0s: do not\n"
+	"                         wait (default: 60s; with --no-start 0s)\n"
+	"  --config-dir DIR       the directory for kubeconfig and join.env (default: " HOSTFILES_CONFIG ")\n"
+	"  --state-dir DIR        the directory for the token (default: " HOSTFILES_STATE ")\n"
+	"As for kscaled manifests:\n"
 	"  --namespace NS         namespace of kscaled\n"
 	"  --service-name NAME    Service behind the APIService\n"
 	"  --watch-namespace NS[,NS]\n"
-	"                         the namespaces that are looked after\n"
+	"                         the namespaces to watch\n"
 	"  --scale-kinds KIND[,KIND]\n"
 	"                         kinds of workloads to scale\n"
 	"  --no-scaledjobs        no rights on Jobs\n"
 	"  --restrict-secret-access\n"
-	"                         Secrets are read in the namespace of kscaled only\n"
+	"                         read Secrets only in the namespace of kscaled\n"
 	"  --service-account-tokens\n"
-	"                         let it make tokens of service accounts\n"
-	"  --no-webhook           objects are not judged before they are stored\n"
+	"                         let it request tokens of service accounts\n"
+	"  --no-webhook           do not check objects before they are stored\n"
 	"  --help                 print this text\n";
 
 static const struct option options[] = {
@@ -662,9 +669,9 @@ enum { USAGE_ERROR = 2 };
 static int check_arguments(struct join_arguments *a, struct err *err)
 {
 	if (!a->kubeconfig)
-		return err_set(err, ERR_INVALID, "--kubeconfig is missing: whose cluster is to be joined?");
+		return err_set(err, ERR_INVALID, "--kubeconfig is missing: which cluster to join?");
 	if (*a->files.config_dir != '/' || *a->files.state_dir != '/')
-		return err_set(err, ERR_INVALID, "--config-dir and --state-dir must be absolute");
+		return err_set(err, ERR_INVALID, "--config-dir and --state-dir must be absolute paths");
 	if (a->wait_ms < 0)
 		a->wait_ms = a->no_start ? 0 : USUAL_WAIT;
 	return 0;
@@ -675,12 +682,12 @@ static int read_port(const char *text, unsigned *out, struct err *err)
 	int port = hostport_port(text);
 
 	if (port <= 0)
-		return err_set(err, ERR_INVALID, "--port: \"%.64s\" is no port: 1 to 65535", text);
+		return err_set(err, ERR_INVALID, "--port: \"%.64s\" is not a port: 1 to 65535", text);
 	*out = (unsigned)port;
 	return 0;
 }
 
-/* -1: err, with an empty message where getopt has said it. */
+/* -1 and err. */
 static int read_arguments(int argc, char **argv, struct join_arguments *a, struct err *err)
 {
 	struct manifests_params *p = &a->params;
@@ -717,18 +724,18 @@ static int read_arguments(int argc, char **argv, struct join_arguments *a, struc
 		}
 	}
 	if (optind < argc)
-		return err_set(err, ERR_INVALID, "\"%s\" is no option", argv[optind]);
+		return err_set(err, ERR_INVALID, "unexpected argument \"%s\"", argv[optind]);
 	return check_arguments(a, err);
 }
 
-/* Parameters of the manifests that are wrong, before anything is asked or changed. */
+/* Checks the manifests' options before any request or change. */
 static int check_params(const struct join_arguments *a, struct err *err)
 {
 	struct documents *objects;
 	struct manifests_params params = a->params;
 
 	if (!params.host)
-		params.host = "192.0.2.1:8443"; /* any that is valid */
+		params.host = "192.0.2.1:8443"; /* any valid one */
 	objects = manifestobjects_make(&params, err);
 	if (!objects)
 		return -1;
@@ -738,7 +745,7 @@ static int check_params(const struct join_arguments *a, struct err *err)
 
 int cli_join(int argc, char **argv)
 {
-	static char name[] = NAME; /* what getopt's own messages begin with */
+	static char name[] = NAME; /* getopt's messages begin with it */
 	struct join j = { .a = { .wait_ms = -1,
 				  .files = { .config_dir = HOSTFILES_CONFIG, .state_dir = HOSTFILES_STATE } } };
 	struct err err = { 0 };
@@ -757,7 +764,7 @@ int cli_join(int argc, char **argv)
 	failed = j.cluster ? run(&j, &err) : -1;
 	if (failed)
 		fprintf(stderr, NAME ": %s\n", err.msg);
-	reach_ways_done(j.ways, j.way_count);
+	reach_addrs_done(j.addrs, j.addr_count);
 	cluster_free(j.cluster);
 	return failed ? 1 : 0;
 }

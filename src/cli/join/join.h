@@ -3,11 +3,11 @@
 #define CLI_JOIN_JOIN_H
 
 /*
- * `kscaled join`: makes this host the place where kscaled runs for a cluster. As the administrator
- * of a kubeconfig it applies the host manifests, takes a token of kscaled's own ServiceAccount,
- * writes what the daemon enters the cluster with (cli/host/hostfiles), starts the service, and
- * keeps the first way back to this host (join/reach) by which the API server reaches it. Each step
- * can be done again, so that another run completes one that failed.
+ * `kscaled join`: sets up this host to run kscaled for a cluster. With an administrator's
+ * kubeconfig it applies the host manifests, requests a token of kscaled's ServiceAccount, writes
+ * the daemon's kubeconfig (cli/host/hostfiles), starts the service, and keeps the first address
+ * (join/reach) at which the API server reaches it. Each step is idempotent, so another run
+ * completes one that failed.
  */
 
 #include "cli/commandline.h"

@@ -17,14 +17,12 @@
 #include "base/text.h"
 #include "cli/outsidehost.h"
 
-/*
- * Any of the world; a datagram socket that is connected sends nothing. RFC 5737, for documentation.
- */
+/* Any address on the internet (RFC 5737): connecting a datagram socket sends nothing. */
 #define ELSEWHERE "203.0.113.1"
 
-/* ---- Which ways there are ---- */
+/* ---- Candidates ---- */
 
-static void add(struct reach_way *out, size_t *count, const char *host, unsigned port, const char *why)
+static void add(struct reach_addr *out, size_t *count, const char *host, unsigned port, const char *why)
 {
 	char *text = host ? hostport_join(host, port) : NULL;
 	struct outsidehost checked;
@@ -33,27 +31,27 @@ static void add(struct reach_way *out, size_t *count, const char *host, unsigned
 	for (size_t i = 0; is_new && i < *count; i++)
 		is_new = strcmp(out[i].host, text) != 0;
 	if (is_new)
-		out[(*count)++] = (struct reach_way){ .host = text, .why = why };
+		out[(*count)++] = (struct reach_addr){ .host = text, .why = why };
 	else
 		free(text);
 }
 
-size_t reach_ways(const struct reach_facts *facts, unsigned port, struct reach_way out[REACH_MAX])
+size_t reach_addrs(const struct reach_facts *facts, unsigned port, struct reach_addr out[REACH_MAX])
 {
 	size_t count = 0;
 
 	add(out, &count, facts->node_address, port, "this host is a node of the cluster");
 	add(out, &count, facts->route_address, port,
-		facts->server_is_here ? "this host's address" : "the address that leads to the API server");
+		facts->server_is_here ? "this host's address" : "the address used towards the API server");
 	add(out, &count, facts->server_is_here ? "localhost" : NULL, port, "the API server runs on this host");
 	add(out, &count, facts->dns_name, port, "this host's name");
 	return count;
 }
 
-void reach_ways_done(struct reach_way *ways, size_t count)
+void reach_addrs_done(struct reach_addr *addrs, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		free(ways[i].host);
+		free(addrs[i].host);
 }
 
 /* ---- Looking ---- */
@@ -93,10 +91,7 @@ bool reach_is_own_address(const char *address)
 	return found;
 }
 
-/*
- * Which of our addresses a connection to host would come from; *here: that host is this one. NULL:
- * none.
- */
+/* The source address of a connection to host; *here: host is this one. NULL: none. */
 static char *source_towards(const char *host, bool *here)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_DGRAM, .ai_protocol = IPPROTO_UDP }, *found = NULL;
@@ -121,7 +116,7 @@ static char *source_towards(const char *host, bool *here)
 	return text;
 }
 
-/* A name with a dot in it that DNS could know. */
+/* The host's name, if fully qualified. */
 static char *own_name(void)
 {
 	char name[256] = "";

@@ -17,7 +17,7 @@
 #include "cli/host/ownership.h"
 #include "cli/host/steps.h"
 #include "cli/host/systemd.h"
-#include "cli/leave/undoing.h"
+#include "cli/leave/cleanup.h"
 #include "control/certs/certs.h"
 #include "control/certs/takennote.h"
 #include "control/leader/leaderrecord.h"
@@ -48,14 +48,14 @@ struct leave {
 	struct leave_arguments a;
 	struct cluster *cluster;
 	unsigned failures;
-	struct strmap of_others; /* "namespace/name" of ScaledObjects whose HPA is not ours */
-	unsigned hpas;           /* of ours, as last seen */
-	unsigned moved, round;   /* targets that were not as before; of the looks at all of them */
+	struct strmap of_others; /* "namespace/name" of ScaledObjects whose HPA another installation manages */
+	unsigned hpas;           /* ours, at the last look */
+	unsigned moved, round;   /* targets restored in this round; its number */
 };
 
-/* ---- What is said ---- */
+/* ---- Errors ---- */
 
-/* What could not be undone; the rest is. */
+/* Reports a failed step; the others go on. */
 static void fail(struct leave *l, const char *what, const struct err *err)
 {
 	fprintf(stderr, NAME ": %s: %s\n", what, err->msg);
@@ -64,7 +64,7 @@ static void fail(struct leave *l, const char *what, const struct err *err)
 
 /* ---- Calls ---- */
 
-/* The caller owns it. NULL: there is none, or it could not be read, which is told. */
+/* The caller owns it. NULL: does not exist, or could not be read, which is reported. */
 static json_t *get(struct leave *l, const char *path)
 {
 	json_t *object = NULL;
@@ -75,17 +75,17 @@ static json_t *get(struct leave *l, const char *path)
 	return object;
 }
 
-/* One that is gone already is no failure. */
+/* An object that does not exist is not an error. */
 static void delete (struct leave *l, const char *path, const char *title)
 {
 	struct err err = { 0 };
 
 	if (l->a.dry_run) {
-		steps_say("would delete %s", title);
+		steps_report("would delete %s", title);
 		return;
 	}
 	if (cluster_call(l->cluster, KUBE_DELETE, path, NULL, NULL, &err) == 0)
-		steps_say("deleted %s", title);
+		steps_report("deleted %s", title);
 	else if (err.kind != ERR_MISSING)
 		fail(l, title, &err);
 }
@@ -96,17 +96,17 @@ static void change(struct leave *l, const char *path, json_t *patch, const char 
 	struct err err = { 0 };
 
 	if (l->a.dry_run)
-		steps_say("would change %s", what);
+		steps_report("would change %s", what);
 	else if (cluster_call(l->cluster, KUBE_MERGE_PATCH, path, patch, NULL, &err) == 0)
-		steps_say("changed %s", what);
+		steps_report("changed %s", what);
 	else if (err.kind != ERR_MISSING)
 		fail(l, what, &err);
 	json_decref(patch);
 }
 
 /*
- * Calls fn for each object of a kind; namespace_: NULL: of all; query: "" or more of it. A kind
- * that the server does not have has none.
+ * Calls fn for each object of a kind. namespace_: NULL: all; query: "" or more parameters. An
+ * unknown kind has no objects.
  */
 static void each(struct leave *l, const char *api, const char *namespace_, const char *plural, const char *query,
 	cluster_fn fn)
@@ -114,16 +114,16 @@ static void each(struct leave *l, const char *api, const char *namespace_, const
 	struct err err = { 0 };
 
 	if (cluster_each(l->cluster, api, namespace_, plural, query, fn, l, &err) < 0 && err.kind != ERR_MISSING)
-		fail(l, "not all of it was looked at", &err);
+		fail(l, "could not list all objects", &err);
 }
 
-/* ---- 1: It stops acting ---- */
+/* ---- 1: Stop kscaled ---- */
 
 static void stop_deployment(struct leave *l)
 {
 	MEM_AUTO char *path = mem_printf("/apis/apps/v1/namespaces/%s/deployments/kscaled", l->a.namespace_);
 
-	change(l, path, json_pack("{s:{s:i}}", "spec", "replicas", 0), "Deployment kscaled: no replicas");
+	change(l, path, json_pack("{s:{s:i}}", "spec", "replicas", 0), "Deployment kscaled: 0 replicas");
 }
 
 static void stop_service(struct leave *l)
@@ -135,18 +135,18 @@ static void stop_service(struct leave *l)
 	if (!systemd_is_running())
 		return;
 	if (l->a.dry_run)
-		steps_say("would stop and disable " SYSTEMD_UNIT);
+		steps_report("would stop and disable " SYSTEMD_UNIT);
 	else if (systemd_control(stop, &err) < 0 && err.kind == ERR_MISSING)
-		steps_say("there is no " SYSTEMD_UNIT " here to stop");
+		steps_report("no " SYSTEMD_UNIT " to stop here");
 	else if (err.kind != ERR_NONE || systemd_control(disable, &err) < 0)
 		fail(l, SYSTEMD_UNIT, &err);
 	else
-		steps_say("stopped and disabled " SYSTEMD_UNIT);
+		steps_report("stopped and disabled " SYSTEMD_UNIT);
 }
 
 /*
- * 1: it is held, as far as is known. By our own clock and by what changes, as leaders do it among
- * themselves (control/leader): the clock of this host may be another's.
+ * 1: held, as far as is known. Watches for changes by this host's clock, like candidates do
+ * (control/leader): clocks may differ.
  */
 static int look_at_lease(struct leave *l, struct leaderrecord *seen, struct err *err)
 {
@@ -165,21 +165,20 @@ static int look_at_lease(struct leave *l, struct leaderrecord *seen, struct err 
 	return leaderrecord_held(seen) && !leaderrecord_expired(seen, steps_now_ms());
 }
 
-static int say_held(const struct leave *l, const struct leaderrecord *seen, struct err *err)
+static int held_error(const struct leave *l, const struct leaderrecord *seen, struct err *err)
 {
 	if (seen->changed)
 		return err_set(err, ERR_CONFLICT,
-			"\"%.200s\" holds Lease %s/" LEASE " and still scales: stop it first (nothing was undone)",
+			"\"%.200s\" holds Lease %s/" LEASE " and is still running: stop it first (nothing was undone)",
 			seen->lease.holder, l->a.namespace_);
 	return err_set(err, ERR_CONFLICT,
 		"\"%.200s\" holds Lease %s/" LEASE
-		" and perhaps still scales: stop it first (nothing was undone); when "
-		"it was killed: --wait must be longer than %lld seconds, after which a Lease is free that nobody "
-		"renews",
+		" and may still be running: stop it first (nothing was undone); if it was killed, --wait must exceed "
+		"%lld seconds, when the Lease expires",
 		seen->lease.holder, l->a.namespace_, (long long)seen->lease.duration_s);
 }
 
-/* -1: it still acts: it would put back what is taken away. */
+/* -1: still running: it would restore what is removed. */
 static int wait_stopped(struct leave *l, struct err *err)
 {
 	struct leaderrecord seen = { 0 };
@@ -189,14 +188,14 @@ static int wait_stopped(struct leave *l, struct err *err)
 	while ((held = look_at_lease(l, &seen, err)) > 0 && !l->a.dry_run && steps_now_ms() < until)
 		steps_nap();
 	if (held > 0 && l->a.dry_run)
-		steps_say("would wait until nobody holds Lease %s/" LEASE, l->a.namespace_);
+		steps_report("would wait until Lease %s/" LEASE " is free", l->a.namespace_);
 	else if (held > 0)
-		held = say_held(l, &seen, err);
+		held = held_error(l, &seen, err);
 	leaderrecord_done(&seen);
 	return held < 0 ? -1 : 0;
 }
 
-/* ---- 2: The API server asks it no more ---- */
+/* ---- 2: APIServices and webhooks ---- */
 
 static bool exists(struct leave *l, const char *service)
 {
@@ -209,8 +208,8 @@ static bool exists(struct leave *l, const char *service)
 }
 
 /*
- * One that was taken goes back to its server. When that is gone, too, it goes: no namespace could
- * be deleted.
+ * Gives a taken APIService back to its Service. If that is gone, deletes it, or namespaces could
+ * not be deleted.
  */
 static void give_back(struct leave *l, const char *path, const char *title, const json_t *object)
 {
@@ -222,10 +221,11 @@ static void give_back(struct leave *l, const char *path, const char *title, cons
 		json_decref(patch);
 		delete (l, path, title);
 		if (others)
-			steps_say("%s was another's (%s), which has to put it back itself", title, others);
+			steps_report("%s belonged to another installation (%s), which must restore it itself", title,
+				others);
 		return;
 	}
-	what = mem_printf("%s: back to Service %s, from which it was taken", title, service);
+	what = mem_printf("%s: back to Service %s", title, service);
 	change(l, path, patch, what);
 }
 
@@ -233,10 +233,10 @@ static void free_endpoint(struct leave *l, const char *path, const char *title)
 {
 	json_t *object = get(l, path);
 
-	if (object && undoing_leads_to(object, l->a.namespace_, l->a.service_name))
+	if (object && cleanup_leads_to(object, l->a.namespace_, l->a.service_name))
 		give_back(l, path, title, object);
 	else if (object)
-		steps_say("%s stays: it does not lead to Service %s/%s", title, l->a.namespace_, l->a.service_name);
+		steps_report("%s stays: it does not point to Service %s/%s", title, l->a.namespace_, l->a.service_name);
 	json_decref(object);
 }
 
@@ -258,8 +258,8 @@ static void free_endpoints(struct leave *l)
 static void take_finalizer(void *arg, const char *path, const char *title, const json_t *object)
 {
 	struct leave *l = arg;
-	json_t *patch = undoing_without_finalizer(object);
-	MEM_AUTO char *what = mem_printf("%s: no finalizer of ours", title);
+	json_t *patch = cleanup_without_finalizer(object);
+	MEM_AUTO char *what = mem_printf("%s: no finalizer", title);
 
 	if (patch)
 		change(l, path, patch, what);
@@ -273,23 +273,23 @@ static void take_finalizers(struct leave *l)
 
 /* ---- 4: HPAs ---- */
 
-/* One that KEDA looks after stays, and so does the target of its ScaledObject as it is. */
+/* Keeps an HPA that KEDA manages, and the replicas of its target. */
 static void delete_hpa(void *arg, const char *path, const char *title, const json_t *object)
 {
 	struct leave *l = arg;
-	const char *owner = undoing_scaledobject_of(object);
+	const char *owner = cleanup_scaledobject_of(object);
 	MEM_AUTO char *key = NULL;
 
 	if (!owner)
 		return;
-	if (undoing_is_our_hpa(object)) {
+	if (cleanup_is_our_hpa(object)) {
 		l->hpas++;
 		delete (l, path, title);
 		return;
 	}
 	key = mem_printf("%s/%s", json_str_or_empty(json_object_get(object, "metadata"), "namespace"), owner);
 	strmap_set(&l->of_others, key, "");
-	steps_say("%s stays: it is another installation's", title);
+	steps_report("%s stays: it belongs to another installation", title);
 }
 
 static void count_hpa(void *arg, const char *path, const char *title, const json_t *object)
@@ -298,10 +298,10 @@ static void count_hpa(void *arg, const char *path, const char *title, const json
 
 	(void)path;
 	(void)title;
-	l->hpas += undoing_scaledobject_of(object) && undoing_is_our_hpa(object);
+	l->hpas += cleanup_scaledobject_of(object) && cleanup_is_our_hpa(object);
 }
 
-/* False: some are still there, which is told. */
+/* false: some remain, which is reported. */
 static bool delete_hpas(struct leave *l)
 {
 	int64_t until = steps_now_ms() + l->a.wait_ms;
@@ -312,7 +312,7 @@ static bool delete_hpas(struct leave *l)
 		l->hpas = 0;
 		each(l, HPAS, NULL, "horizontalpodautoscalers", "", count_hpa);
 		if (l->hpas > 0 && steps_now_ms() >= until) {
-			err_set(&err, ERR_TEMPORARY, "%u are still there: does another kscaled make them again?",
+			err_set(&err, ERR_TEMPORARY, "%u are still there: does another kscaled create them again?",
 				l->hpas);
 			fail(l, "horizontalpodautoscalers", &err);
 			return false;
@@ -343,7 +343,7 @@ static void restore(void *arg, const char *path, const char *title, const json_t
 {
 	struct leave *l = arg;
 	int64_t wanted = 0;
-	MEM_AUTO char *scale = is_of_others(l, object) ? NULL : undoing_original(object, &wanted);
+	MEM_AUTO char *scale = is_of_others(l, object) ? NULL : cleanup_original(object, &wanted);
 	json_t *now = NULL, *patch;
 	struct err err = { 0 };
 
@@ -351,12 +351,12 @@ static void restore(void *arg, const char *path, const char *title, const json_t
 	if (!scale)
 		return;
 	if (l->a.dry_run) {
-		steps_say("would give the target of %s %lld replicas, as before", title, (long long)wanted);
+		steps_report("would give the target of %s its original %lld replicas", title, (long long)wanted);
 		return;
 	}
 	if (cluster_call(l->cluster, KUBE_GET, scale, NULL, &now, &err) < 0 || replicas_of(now) == wanted) {
 		json_decref(now);
-		return; /* report tells */
+		return; /* report() does the rest */
 	}
 	json_decref(now);
 	patch = json_pack("{s:{s:I}}", "spec", "replicas", (json_int_t)wanted);
@@ -367,12 +367,12 @@ static void restore(void *arg, const char *path, const char *title, const json_t
 	json_decref(patch);
 }
 
-/* What they have in the end, which is what counts. */
+/* Reports the final replicas. */
 static void report(void *arg, const char *path, const char *title, const json_t *object)
 {
 	struct leave *l = arg;
 	int64_t wanted = 0;
-	MEM_AUTO char *scale = undoing_original(object, &wanted);
+	MEM_AUTO char *scale = cleanup_original(object, &wanted);
 	json_t *now = NULL;
 	struct err err = { 0 };
 
@@ -380,16 +380,16 @@ static void report(void *arg, const char *path, const char *title, const json_t 
 	if (is_of_others(l, object))
 		return;
 	if (!scale) {
-		err_set(&err, ERR_INVALID, "its status does not say how many replicas its target had");
+		err_set(&err, ERR_INVALID, "its status does not have the original replicas of its target");
 		fail(l, title, &err);
 	} else if (cluster_call(l->cluster, KUBE_GET, scale, NULL, &now, &err) < 0) {
-		if (err.kind != ERR_MISSING) /* without a target nothing is left to restore */
+		if (err.kind != ERR_MISSING) /* no target, nothing to restore */
 			fail(l, title, &err);
 	} else if (replicas_of(now) == wanted) {
-		steps_say("the target of %s: %lld replicas, as before", title, (long long)wanted);
+		steps_report("the target of %s has its original %lld replicas", title, (long long)wanted);
 	} else {
 		err_set(&err, ERR_CONFLICT,
-			"its target has %lld replicas, not %lld as before: does something else scale it?",
+			"its target has %lld replicas, not the original %lld: does something else scale it?",
 			(long long)replicas_of(now), (long long)wanted);
 		fail(l, title, &err);
 	}
@@ -397,8 +397,8 @@ static void report(void *arg, const char *path, const char *title, const json_t 
 }
 
 /*
- * The controller of HPAs may be about to write what it read when they were there. So what is
- * restored is looked at again, until it stays.
+ * The HPA controller may still write what it decided before the deletion. So check again until the
+ * replicas stay.
  */
 static void let_settle(const struct leave *l)
 {
@@ -431,7 +431,7 @@ static void wait_gone(struct leave *l, const char *path, const char *title)
 
 	while (!l->a.dry_run && cluster_call(l->cluster, KUBE_GET, path, NULL, NULL, &err) == 0) {
 		if (steps_now_ms() >= until) {
-			err_set(&err, ERR_TEMPORARY, "is being deleted, but still there");
+			err_set(&err, ERR_TEMPORARY, "is still being deleted");
 			break;
 		}
 		steps_nap();
@@ -446,7 +446,7 @@ static void delete_if_ours(struct leave *l, const char *path, const char *title)
 	MEM_AUTO char *others = object ? ownership_of_others(object) : NULL;
 
 	if (others) {
-		steps_say("%s stays: %s", title, others);
+		steps_report("%s stays: %s", title, others);
 	} else if (object) {
 		delete (l, path, title);
 		wait_gone(l, path, title);
@@ -501,7 +501,7 @@ static void delete_the_rest(struct leave *l)
 	delete (l, lease, "the Lease " LEASE);
 }
 
-/* Users keep what ClusterTriggerAuthentications name in there. */
+/* The namespace may hold users' Secrets that ClusterTriggerAuthentications refer to. */
 static void leave_namespace(struct leave *l)
 {
 	MEM_AUTO char *path = mem_printf("/api/v1/namespaces/%s", l->a.namespace_),
@@ -510,7 +510,7 @@ static void leave_namespace(struct leave *l)
 	if (l->a.purge)
 		delete_if_ours(l, path, title);
 	else
-		steps_say("%s, the CustomResourceDefinitions and their objects stay; --purge deletes them", title);
+		steps_report("%s, the CustomResourceDefinitions and their objects stay; --purge deletes them", title);
 }
 
 /* ---- All of it ---- */
@@ -520,13 +520,13 @@ static void remove_files(struct leave *l)
 	struct err err = { 0 };
 
 	if (l->a.dry_run)
-		steps_say("would remove %s/kubeconfig, %s/join.env, %s/token", l->a.files.config_dir,
+		steps_report("would remove %s/kubeconfig, %s/join.env, %s/token", l->a.files.config_dir,
 			l->a.files.config_dir, l->a.files.state_dir);
 	else if (hostfiles_remove(&l->a.files, &err) < 0)
 		fail(l, "the files of this host", &err);
 	else
-		steps_say("removed %s/kubeconfig, %s/join.env, %s/token", l->a.files.config_dir, l->a.files.config_dir,
-			l->a.files.state_dir);
+		steps_report("removed %s/kubeconfig, %s/join.env, %s/token", l->a.files.config_dir,
+			l->a.files.config_dir, l->a.files.state_dir);
 }
 
 static int run(struct leave *l, struct err *err)
@@ -552,27 +552,26 @@ static int run(struct leave *l, struct err *err)
 	if (!l->a.in_cluster)
 		remove_files(l);
 	if (l->failures > 0)
-		return err_set(err, ERR_TEMPORARY, "%u steps failed; run it again when their reasons are gone",
-			l->failures);
+		return err_set(err, ERR_TEMPORARY, "%u steps failed; fix their causes and run it again", l->failures);
 	return 0;
 }
 
 static const char help_text[] =
 	"Usage: kscaled leave --kubeconfig FILE [OPTION]...\n"
-	"Take kscaled out of a cluster, in the order in which nothing hangs.\n"
+	"Remove kscaled from a cluster, in an order in which nothing hangs.\n"
 	"\n"
 	"  --kubeconfig FILE      the administrator's\n"
-	"  --in-cluster           kscaled runs there as Deployment kscaled, not on this host; in a Pod its account\n"
-	"                         does it where no kubeconfig is given\n"
-	"  --restore-replicas     give each target of a ScaledObject the replicas that it had before; without its\n"
-	"                         HorizontalPodAutoscaler, which would change them again: as --delete-hpas\n"
-	"  --delete-hpas          delete the HorizontalPodAutoscalers of ScaledObjects (default: they stay)\n"
-	"  --purge                delete also the CustomResourceDefinitions with all ScaledObjects, ScaledJobs and\n"
-	"                         TriggerAuthentications, and the namespace of kscaled with all in it\n"
-	"  --dry-run              print what would be done, and change nothing\n"
-	"  --wait DURATION        how long to wait until kscaled has stopped, and for what is deleted (default: 60s)\n"
-	"  --config-dir DIR       where kubeconfig and join.env are (default: " HOSTFILES_CONFIG ")\n"
-	"  --state-dir DIR        where the token is (default: " HOSTFILES_STATE ")\n"
+	"  --in-cluster           kscaled runs there as Deployment kscaled, not on this host; in a Pod, its account\n"
+	"                         is used if no kubeconfig is given\n"
+	"  --restore-replicas     give each target of a ScaledObject its original replicas; implies --delete-hpas,\n"
+	"                         because HorizontalPodAutoscalers would change them again\n"
+	"  --delete-hpas          delete the HorizontalPodAutoscalers of ScaledObjects (default: keep them)\n"
+	"  --purge                also delete the CustomResourceDefinitions with all ScaledObjects, ScaledJobs and\n"
+	"                         TriggerAuthentications, and the namespace of kscaled with everything in it\n"
+	"  --dry-run              print what would be done, change nothing\n"
+	"  --wait DURATION        how long to wait for kscaled to stop and for deletions (default: 60s)\n"
+	"  --config-dir DIR       the directory of kubeconfig and join.env (default: " HOSTFILES_CONFIG ")\n"
+	"  --state-dir DIR        the directory of the token (default: " HOSTFILES_STATE ")\n"
 	"  --namespace NS         namespace of kscaled (default: kscaled)\n"
 	"  --service-name NAME    Service behind the APIService (default: kscaled)\n"
 	"  --help                 print this text\n";
@@ -607,9 +606,9 @@ static int check_label(const char *option, const char *text, struct err *err)
 static int check_arguments(const struct leave_arguments *a, struct err *err)
 {
 	if (!a->kubeconfig && !(a->in_cluster && kube_config_in_pod()))
-		return err_set(err, ERR_INVALID, "--kubeconfig is missing: which cluster is to be left?");
+		return err_set(err, ERR_INVALID, "--kubeconfig is missing: which cluster to leave?");
 	if (*a->files.config_dir != '/' || *a->files.state_dir != '/')
-		return err_set(err, ERR_INVALID, "--config-dir and --state-dir must be absolute");
+		return err_set(err, ERR_INVALID, "--config-dir and --state-dir must be absolute paths");
 	return check_label("namespace", a->namespace_, err) || check_label("service-name", a->service_name, err) ? -1
 														 : 0;
 }
@@ -640,13 +639,13 @@ static int read_arguments(int argc, char **argv, struct leave_arguments *a, stru
 		}
 	}
 	if (optind < argc)
-		return err_set(err, ERR_INVALID, "\"%s\" is no option", argv[optind]);
+		return err_set(err, ERR_INVALID, "unexpected argument \"%s\"", argv[optind]);
 	return check_arguments(a, err);
 }
 
 int cli_leave(int argc, char **argv)
 {
-	static char name[] = NAME; /* what getopt's own messages begin with */
+	static char name[] = NAME; /* getopt's messages begin with it */
 	struct leave l = { .a = { .namespace_ = "kscaled",
 				   .service_name = "kscaled",
 				   .wait_ms = USUAL_WAIT,

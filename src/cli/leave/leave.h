@@ -3,9 +3,9 @@
 #define CLI_LEAVE_LEAVE_H
 
 /*
- * `kscaled leave`: takes kscaled out of a cluster, as the administrator of a kubeconfig, in the
- * order in which nothing hangs: it stops acting, then the API server stops asking it, then
- * finalizers go, then all else. What cannot be undone is said, and the rest is done all the same.
+ * `kscaled leave`: removes kscaled from a cluster, with an administrator's kubeconfig, in an order
+ * in which nothing hangs: first it stops kscaled, then it removes the APIService and webhooks, then
+ * finalizers, then the rest. It reports a step that fails and continues.
  */
 
 #include "cli/commandline.h"

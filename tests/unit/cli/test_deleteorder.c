@@ -26,7 +26,7 @@ static void assert_order(const char *text, const char *expected)
 
 #define DOCUMENT(kind, name) "---\n# a comment\napiVersion: v1\nkind: " kind "\nmetadata:\n  name: " name "\n"
 
-static void what_others_wait_for_goes_first(void **state)
+static void blocking_objects_come_first(void **state)
 {
 	(void)state;
 	assert_order(DOCUMENT("Namespace", "n") DOCUMENT("CustomResourceDefinition", "c") DOCUMENT("Role", "r")
@@ -37,15 +37,15 @@ static void what_others_wait_for_goes_first(void **state)
 				DOCUMENT("RoleBinding", "b") DOCUMENT("Role", "r") DOCUMENT("Namespace", "n"));
 }
 
-static void of_one_kind_the_order_stays(void **state)
+static void keeps_the_order_within_a_kind(void **state)
 {
 	(void)state;
 	assert_order(DOCUMENT("Role", "b") DOCUMENT("Role", "a") DOCUMENT("RoleBinding", "c"),
 		DOCUMENT("RoleBinding", "c") DOCUMENT("Role", "b") DOCUMENT("Role", "a"));
 }
 
-/* Nothing is lost, and a kind is one of a document, not of its parts. */
-static void what_is_not_known_goes_last(void **state)
+/* Nothing is lost, and only the kind of the document itself counts. */
+static void unknown_kinds_come_last(void **state)
 {
 	static const char within[] = "---\nkind: Other\nspec:\n  names:\n    kind: Deployment\n";
 	char text[512], expected[512];
@@ -60,9 +60,9 @@ static void what_is_not_known_goes_last(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_others_wait_for_goes_first),
-		cmocka_unit_test(of_one_kind_the_order_stays),
-		cmocka_unit_test(what_is_not_known_goes_last),
+		cmocka_unit_test(blocking_objects_come_first),
+		cmocka_unit_test(keeps_the_order_within_a_kind),
+		cmocka_unit_test(unknown_kinds_come_last),
 	};
 
 	return cmocka_run_group_tests_name("cli/deleteorder", tests, NULL, NULL);

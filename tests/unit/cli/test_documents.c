@@ -40,7 +40,7 @@ static char *texts(const struct documents *d)
 	return out;
 }
 
-static void means_what_kubectl_reads(void **state)
+static void types_scalars_like_kubectl(void **state)
 {
 	static const struct {
 		const char *text, *json;
@@ -91,7 +91,7 @@ static void means_what_kubectl_reads(void **state)
 	}
 }
 
-static void says_where_it_is_no_yaml(void **state)
+static void yaml_errors_have_a_line(void **state)
 {
 	static const struct {
 		const char *text, *message;
@@ -121,7 +121,7 @@ static void says_where_it_is_no_yaml(void **state)
 	}
 }
 
-static void keeps_what_came_before_the_fault(void **state)
+static void keeps_documents_before_an_error(void **state)
 {
 	static const char text[] = "a: 1\n---\nb: 2\n---\nc: [\n";
 	struct documents *d = documents_new();
@@ -132,7 +132,7 @@ static void keeps_what_came_before_the_fault(void **state)
 	documents_free(d);
 }
 
-static void aliases_do_not_grow_a_document(void **state)
+static void aliases_do_not_expand_a_document(void **state)
 {
 	struct documents *d = documents_new();
 	struct err err = { 0 };
@@ -154,7 +154,7 @@ static void aliases_do_not_grow_a_document(void **state)
 	free(text);
 }
 
-static void nesting_ends(void **state)
+static void nesting_is_limited(void **state)
 {
 	char text[300];
 	struct documents *d = documents_new();
@@ -185,7 +185,7 @@ static const char sample[] = "# first\n"                        /* 1 */
 			     "  twice: {x: 1}\n"                /* 14 */
 			     "  twice: {y: 1}\n";               /* 15 */
 
-static void knows_the_lines(void **state)
+static void lines_of_fields(void **state)
 {
 	static const struct {
 		const char *path;
@@ -203,7 +203,7 @@ static void knows_the_lines(void **state)
 		{ "spec.triggers[1].metadata.value", 11 },
 		{ "spec.copied.x", 13 },
 		{ "spec.twice.y", 15 },
-		/* What is not there has the line of what is around it. */
+		/* A missing field has the line of its parent. */
 		{ "spec.triggers[1].metadata.nothing", 10 },
 		{ "spec.triggers[7].type", 6 },
 		{ "spec.nothing.at.all", 5 },
@@ -222,7 +222,7 @@ static void knows_the_lines(void **state)
 	documents_free(d);
 }
 
-static void knows_the_lines_of_items_and_of_json(void **state)
+static void lines_of_items_and_json(void **state)
 {
 	struct documents *d = read_text("kind: List\nitems:\n- a: 1\n  b: {c: 2}\n- a: &x\n    c: 3\n- *x\n");
 
@@ -238,7 +238,7 @@ static void knows_the_lines_of_items_and_of_json(void **state)
 	assert_int_equal(d->list[0].line, 2);
 	assert_int_equal(documents_line(&d->list[0], "b.c"), 4);
 	assert_int_equal(documents_line(&d->list[1], "d"), 6);
-	/* Where libyaml does not understand JSON's escapes there is the object's line. */
+	/* If libyaml does not support an escape of JSON, the object's line is used. */
 	assert_int_equal(documents_line(&d->list[2], "f"), 8);
 	documents_free(d);
 }
@@ -257,7 +257,7 @@ static void on_fault(void *arg, size_t line, const char *key)
 	snprintf(f->key, sizeof(f->key), "%s", key);
 }
 
-static void keys_that_stand_twice_are_told(void **state)
+static void duplicate_keys_are_reported(void **state)
 {
 	struct documents *d = read_text(sample);
 	struct faults f = { 0 };
@@ -280,14 +280,14 @@ static void keys_that_stand_twice_are_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(means_what_kubectl_reads),
-		cmocka_unit_test(says_where_it_is_no_yaml),
-		cmocka_unit_test(keeps_what_came_before_the_fault),
-		cmocka_unit_test(aliases_do_not_grow_a_document),
-		cmocka_unit_test(nesting_ends),
-		cmocka_unit_test(knows_the_lines),
-		cmocka_unit_test(knows_the_lines_of_items_and_of_json),
-		cmocka_unit_test(keys_that_stand_twice_are_told),
+		cmocka_unit_test(types_scalars_like_kubectl),
+		cmocka_unit_test(yaml_errors_have_a_line),
+		cmocka_unit_test(keeps_documents_before_an_error),
+		cmocka_unit_test(aliases_do_not_expand_a_document),
+		cmocka_unit_test(nesting_is_limited),
+		cmocka_unit_test(lines_of_fields),
+		cmocka_unit_test(lines_of_items_and_json),
+		cmocka_unit_test(duplicate_keys_are_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,7 @@
 #include "scalers/params.h"
 #include "scalers/scaler.h"
 
-/* Nothing is wrong or odd with it, but that KEDA has deprecated the type. */
+/* No problems or warnings, except that KEDA has deprecated the type. */
 static void check(const char *type, const struct buf *text)
 {
 	size_t announced = scaler_type_find(type)->announced != NULL;
@@ -36,7 +36,7 @@ static void check(const char *type, const struct buf *text)
 		fail_msg("%s does not pass: %s", type, buf_text(text));
 }
 
-/* Each parameter that its tables have, but what is ignored or refused, is told with its help. */
+/* Each parameter of its tables, except ignored and refused ones, is printed with its help. */
 static void look_for_rows(const char *name, const char *text)
 {
 	const struct scaler_type *type = scaler_type_find(name);

@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 
-static void by_which_name(void **state)
+static void plugin_is_known_by_name(void **state)
 {
 	char *own = program_invocation_short_name, plugin[] = "kubectl-kscaled", program[] = "kscaled",
 	     other[] = "kubectl";
@@ -62,7 +62,7 @@ static void which_kubeconfig(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_which_name),
+		cmocka_unit_test(plugin_is_known_by_name),
 		cmocka_unit_test(which_kubeconfig),
 	};
 

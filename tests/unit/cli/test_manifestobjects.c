@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-static void where_each_kind_is(void **state)
+static void paths_of_kinds(void **state)
 {
 	static const struct {
 		const char *version, *kind, *namespace_, *path, *title;
@@ -47,7 +47,7 @@ static void where_each_kind_is(void **state)
 	}
 }
 
-static void all_of_the_manifests(void **state)
+static void converts_all_manifests(void **state)
 {
 	struct manifests_params params = { .host = "10.0.0.7:8443" };
 	struct err err = { 0 };
@@ -75,8 +75,8 @@ static void all_of_the_manifests(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(where_each_kind_is),
-		cmocka_unit_test(all_of_the_manifests),
+		cmocka_unit_test(paths_of_kinds),
+		cmocka_unit_test(converts_all_manifests),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,8 +16,8 @@
 #include "yamldocs.h"
 
 /*
- * kubectl keeps the whole object as JSON in an annotation, and all annotations of an object may
- * have this many bytes (apimachinery: TotalAnnotationSizeLimitB).
+ * kubectl stores the whole object as JSON in an annotation; this is the limit for all annotations
+ * of an object (apimachinery: TotalAnnotationSizeLimitB).
  */
 #define ANNOTATIONS_MAX 262144
 
@@ -90,7 +90,7 @@ static const struct manifests_params variants[] = {
 		variant < sizeof(variants) / sizeof(variants[0]) && (print(&(p), &variants[variant]), 1);              \
 		variant++, done(&(p)))
 
-/* "@WORD@" or "%include": what the build or the printing should have replaced. */
+/* "@WORD@" or "%include": placeholders that were not replaced. */
 static const char *left_over(const char *text)
 {
 	for (const char *at = strchr(text, '@'); at; at = strchr(at + 1, '@')) {
@@ -112,7 +112,7 @@ static void every_placeholder_is_replaced(void **state)
 		fail_msg("variant %zu: %.40s", variant, left_over(p.text));
 }
 
-static void every_document_says_what_it_is(void **state)
+static void every_document_has_labels(void **state)
 {
 	struct printed p;
 
@@ -138,8 +138,8 @@ static void assert_quoted(yaml_document_t *doc, const char *path)
 	assert_int_not_equal(node->data.scalar.style, YAML_PLAIN_SCALAR_STYLE);
 }
 
-/* The namespace 123 is a text for Kubernetes and would be a number for YAML. */
-static void names_stay_texts(void **state)
+/* The namespace 123 is a string for Kubernetes, but a number in YAML. */
+static void numeric_names_stay_strings(void **state)
 {
 	struct printed p;
 
@@ -188,7 +188,7 @@ static void in_the_cluster(void **state)
 	done(&p);
 }
 
-static void one_replica_is_alone(void **state)
+static void one_replica_has_no_spread(void **state)
 {
 	struct printed p;
 
@@ -212,7 +212,7 @@ static void one_replica_is_alone(void **state)
 #define POD  "spec|template|spec|"
 #define TERM POD "affinity|podAntiAffinity|preferredDuringSchedulingIgnoredDuringExecution|0|podAffinityTerm|"
 
-static void several_replicas_are_spread_and_guarded(void **state)
+static void several_replicas_are_spread(void **state)
 {
 	static const struct {
 		const char *kind, *path, *expected;
@@ -254,7 +254,7 @@ static void several_replicas_are_spread_and_guarded(void **state)
 	done(&p);
 }
 
-/* The same documents, and the first and the last are as said. */
+/* The same documents, with these first and last. */
 static void the_order_of_deletion(void **state)
 {
 	static const struct manifests_params there = { .replicas = "2" },
@@ -332,8 +332,8 @@ static void on_a_host_with_an_address(void **state)
 	}
 }
 
-/* kscaled injects the bundle: an applied field would take it away again. */
-static void the_apiservices_leave_trust_to_kscaled(void **state)
+/* kscaled injects the bundle: applying a field would remove it again. */
+static void apiservices_have_no_bundle(void **state)
 {
 	static const char *const names[] = { "v1beta1.external.metrics.k8s.io", "v1.insight.kscaled.io" };
 	struct printed p;
@@ -351,8 +351,8 @@ static void the_apiservices_leave_trust_to_kscaled(void **state)
 	}
 }
 
-/* Who may look at a namespace may read the insight API there. */
-static void the_insight_api_is_read_by_who_may_look(void **state)
+/* Viewers of a namespace may read the insight API there. */
+static void viewers_may_read_the_insight_api(void **state)
 {
 	static const char *const roles[] = { "view", "edit", "admin" };
 	struct printed p;
@@ -410,7 +410,7 @@ static void rights_follow_the_watched_namespaces(void **state)
 	assert_text(&p, "RoleBinding", "kscaled-scale-targets", "metadata|namespace", "first");
 	assert_text(&p, "RoleBinding", "kscaled-scale-targets", "roleRef|kind", "ClusterRole");
 	assert_text(&p, "Role", "kscaled-secrets", "metadata|namespace", "first");
-	/* Events about what is in no namespace. */
+	/* Events about cluster-wide objects. */
 	assert_text(&p, "Role", "kscaled-events", "metadata|namespace", "default");
 	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|args|4",
 		"--watch-namespace=first,second");
@@ -463,15 +463,14 @@ static size_t each_rule(struct printed *p, void (*fn)(const struct rule *rule))
 }
 
 /*
- * No verb is a wildcard; Secrets are written in the own namespace only, by name but for their
- * creation; others' are read.
+ * No verb is a wildcard; Secrets are written only in kscaled's namespace, by name except for
+ * creation; others are only read.
  */
 static void check_rule(const struct rule *r)
 {
 	static const char *const writes[] = { "create", "update", "patch", "delete", "deletecollection" };
 	/*
-	 * The only objects that are sent whole; and what an admission plugin asks for, which
-	 * nobody sends.
+	 * The only objects that are updated whole, and one right that an admission plugin requires.
 	 */
 	static const char *const updated[] = { "horizontalpodautoscalers", "leases", "scaledobjects/finalizers",
 		"scaledjobs/finalizers" };
@@ -490,7 +489,7 @@ static void check_rule(const struct rule *r)
 	}
 	if (rule_has(r, "resources", "leases"))
 		assert_true(named || rule_has(r, "verbs", "create"));
-	/* Pods are only ever looked at in lists, Jobs are made and deleted, never changed. */
+	/* Pods are only listed, Jobs created and deleted, never changed. */
 	if (rule_has(r, "resources", "pods"))
 		assert_false(rule_has(r, "verbs", "get") || rule_has(r, "verbs", "create") ||
 			rule_has(r, "verbs", "delete"));
@@ -507,7 +506,7 @@ static void check_rule(const struct rule *r)
 	}
 }
 
-/* What is in no namespace, and what is put together by label, stays a ClusterRole. */
+/* Rights on cluster-wide objects, and aggregated ones, stay in a ClusterRole. */
 static void limited_rights_are_roles(void **state)
 {
 	static const char *const cluster_wide[] = { "kscaled", "kscaled-scale-targets",
@@ -569,7 +568,7 @@ static void count_rules(const struct manifests_params *params)
 	done(&p);
 }
 
-static void rights_are_few(void **state)
+static void rights_are_minimal(void **state)
 {
 	static const struct manifests_params restricted = { .restrict_secrets = true },
 					     tokens = { .service_account_tokens = true },
@@ -577,7 +576,7 @@ static void rights_are_few(void **state)
 					     no_jobs = { .no_scaledjobs = true }, no_webhook = { .no_webhook = true };
 
 	(void)state;
-	/* In a Pod a volume has the token of its own that a host asks for by name. */
+	/* A host requests its own token; a Pod has it in a volume. */
 	count_rules(&outside);
 	assert_int_equal(counted.tokens_everywhere, 0);
 	assert_int_equal(counted.tokens_here, 1);
@@ -605,7 +604,7 @@ static void rights_are_few(void **state)
 	assert_int_equal(counted.tokens_here, 1);
 }
 
-static void kinds_of_targets_may_be_named(void **state)
+static void scale_kinds_limit_rights(void **state)
 {
 	static const struct manifests_params named = {
 		.scale_kinds = "deployments,widgets.1.example,replicationcontrollers"
@@ -617,7 +616,7 @@ static void kinds_of_targets_may_be_named(void **state)
 	count_rules(&named);
 	assert_int_equal(counted.every_scale, 0);
 	assert_int_equal(counted.scales, 3);
-	assert_int_equal(counted.kinds, 4); /* each to be read, and its scale */
+	assert_int_equal(counted.kinds, 4); /* each can be read, and its scale */
 	print(&p, &named);
 	assert_text(&p, "ClusterRole", "kscaled-scale", "rules|0|apiGroups|0", "apps");
 	assert_text(&p, "ClusterRole", "kscaled-scale", "rules|0|resources|0", "deployments");
@@ -625,14 +624,14 @@ static void kinds_of_targets_may_be_named(void **state)
 	assert_text(&p, "ClusterRole", "kscaled-scale", "rules|3|resources|0", "widgets/scale");
 	assert_text(&p, "ClusterRole", "kscaled-scale", "rules|4|apiGroups|0", "");
 	assert_quoted(yamldocs_find(&p.docs, "ClusterRole", "kscaled-scale"), "rules|3|apiGroups|0");
-	for (size_t i = 0; i < p.docs.count; i++) /* others are added by naming them, not by label */
+	for (size_t i = 0; i < p.docs.count; i++) /* others are added by name, not by label */
 		assert_null(strstr(yamldocs_text(&p.docs.docs[i], "metadata|name"), "scale-targets"));
 	done(&p);
 	count_rules(&every);
 	assert_int_equal(counted.every_scale, 1);
 }
 
-static void the_daemon_is_told_what_it_may_read(void **state)
+static void deployment_has_the_options(void **state)
 {
 	static const struct manifests_params restricted = { .restrict_secrets = true };
 	struct printed p;
@@ -652,7 +651,7 @@ static void the_daemon_is_told_what_it_may_read(void **state)
 	done(&p);
 }
 
-/* Users add kinds of targets by roles with a label. */
+/* Users add kinds of targets by labelled roles. */
 static void other_kinds_of_targets_are_added_by_label(void **state)
 {
 	static const char label[] = "rbac.kscaled.io/aggregate-to-scale-targets";
@@ -674,7 +673,7 @@ static void other_kinds_of_targets_are_added_by_label(void **state)
 
 #define WEBHOOKS "ValidatingWebhookConfiguration", "kscaled-admission"
 
-static void the_webhook_is_optional_in_every_way(void **state)
+static void webhook_is_optional(void **state)
 {
 	static const struct {
 		const char *name, *resource;
@@ -722,13 +721,13 @@ static void the_webhook_is_optional_in_every_way(void **state)
 			}
 		}
 	}
-	print(&p, &variants[1]); /* an ExternalName is reached at the port that is said here */
+	print(&p, &variants[1]); /* the port for an ExternalName */
 	assert_text(&p, WEBHOOKS, "webhooks|0|clientConfig|service|port", "8443");
 	done(&p);
 	print(&p, &variants[2]);
 	assert_text(&p, WEBHOOKS, "webhooks|0|clientConfig|service|port", "443");
 	done(&p);
-	print(&p, &variants[4]); /* of the namespaces that are watched */
+	print(&p, &variants[4]); /* of the watched namespaces */
 	assert_text(&p, WEBHOOKS, "webhooks|0|namespaceSelector|matchExpressions|0|key", "kubernetes.io/metadata.name");
 	assert_text(&p, WEBHOOKS, "webhooks|1|namespaceSelector|matchExpressions|0|values|0", "123");
 	assert_text(&p, WEBHOOKS, "webhooks|2|namespaceSelector|matchExpressions|0|values|1", "no");
@@ -753,8 +752,8 @@ static yaml_document_t *find_crd(struct printed *p, const char *plural)
 }
 
 /*
- * Structural: every node of the schema says its type, or that it has none. Returns how many nodes
- * were looked at.
+ * Structural: every node of the schema has a type, or declares that it has none. Returns the number
+ * of nodes.
  */
 static size_t walk_schema(yaml_document_t *doc, yaml_node_t *schema, const char *path, size_t *defaults)
 {
@@ -778,11 +777,11 @@ static size_t walk_schema(yaml_document_t *doc, yaml_node_t *schema, const char 
 	return seen;
 }
 
-static void schemas_are_structural_and_full(void **state)
+static void schemas_are_structural_and_complete(void **state)
 {
 	/*
-	 * The CRDs' own defaults are fallback.behavior and oauth2.type; keys of map lists inside
-	 * the pod template need theirs.
+	 * The CRDs' own defaults are fallback.behavior and oauth2.type; keys of map lists in the
+	 * Pod template also need defaults.
 	 */
 	static const struct {
 		size_t least, defaults;
@@ -864,8 +863,8 @@ static void crds_carry_names_columns_and_rules(void **state)
 }
 
 /*
- * Each text between two "---" is longer than the object as compact JSON, so it bounds what kubectl
- * puts into the annotation.
+ * The YAML of each document is longer than compact JSON, so it bounds the size of kubectl's
+ * annotation.
  */
 static void every_object_fits_a_client_side_apply(void **state)
 {
@@ -913,15 +912,15 @@ static void bad_parameters_print_nothing(void **state)
 		{ { .scale_kinds = "deployments," }, "--scale-kinds: the list ends with a comma" },
 		{ { .scale_kinds = "deployments,,statefulsets" }, "--scale-kinds" },
 		{ { .scale_kinds = "deployments, statefulsets" }, "--scale-kinds" },
-		{ { .scale_kinds = "Deployment" }, "--scale-kinds: \"Deployment\" is no kind" },
+		{ { .scale_kinds = "Deployment" }, "--scale-kinds: \"Deployment\" is not a kind" },
 		{ { .scale_kinds = "rollouts" }, "--scale-kinds: \"rollouts\"" },
 		{ { .scale_kinds = "rollouts." }, "--scale-kinds: \"rollouts.\"" },
 		{ { .scale_kinds = ".argoproj.io" }, "--scale-kinds" },
 		{ { .scale_kinds = "rollouts.argoproj.io/scale" }, "--scale-kinds" },
 		{ { .scale_kinds = "rollouts.\"" }, "--scale-kinds" },
 		{ { .scale_kinds = "*,deployments" }, "--scale-kinds" },
-		{ { .replicas = "" }, "--replicas: \"\" is no number" },
-		{ { .replicas = "0" }, "--replicas: \"0\" is no number from 1 to 16" },
+		{ { .replicas = "" }, "--replicas: \"\" is not a number" },
+		{ { .replicas = "0" }, "--replicas: \"0\" is not a number from 1 to 16" },
 		{ { .replicas = "17" }, "--replicas" },
 		{ { .replicas = "-1" }, "--replicas" },
 		{ { .replicas = "2x" }, "--replicas" },
@@ -930,10 +929,10 @@ static void bad_parameters_print_nothing(void **state)
 		{ { .priority_class = "High" }, "--priority-class: \"High\"" },
 		{ { .priority_class = "a\"" }, "--priority-class" },
 		{ { .monitor = "pods" }, "--monitor: \"pods\" is neither" },
-		{ { .host = "k.example:1", .replicas = "1" }, "--replicas says how the Pods" },
-		{ { .host = "k.example:1", .priority_class = "a" }, "--priority-class says how the Pods" },
-		{ { .host = "k.example:1", .network_policy = true }, "--network-policy says how the Pods" },
-		{ { .host = "k.example:1", .monitor = "pod" }, "--monitor says how the Pods" },
+		{ { .host = "k.example:1", .replicas = "1" }, "--replicas is for kscaled in Pods" },
+		{ { .host = "k.example:1", .priority_class = "a" }, "--priority-class is for kscaled in Pods" },
+		{ { .host = "k.example:1", .network_policy = true }, "--network-policy is for kscaled in Pods" },
+		{ { .host = "k.example:1", .monitor = "pod" }, "--monitor is for kscaled in Pods" },
 		{ { .host = "" }, "--host" },
 		{ { .host = "localhost:0" }, "--host" },
 		{ { .host = "fd00::1:8443" }, "brackets" },
@@ -972,8 +971,8 @@ static void a_full_disk_is_an_error(void **state)
 }
 
 /*
- * Runs the sub-command with standard output put aside (it carries the test protocol) and counts
- * what was printed there.
+ * Runs the sub-command with standard output redirected (it carries TAP) and counts what was
+ * printed.
  */
 static int run(long *printed, int argc, char **argv)
 {
@@ -1035,25 +1034,25 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_placeholder_is_replaced),
-		cmocka_unit_test(every_document_says_what_it_is),
-		cmocka_unit_test(names_stay_texts),
+		cmocka_unit_test(every_document_has_labels),
+		cmocka_unit_test(numeric_names_stay_strings),
 		cmocka_unit_test(in_the_cluster),
-		cmocka_unit_test(one_replica_is_alone),
-		cmocka_unit_test(several_replicas_are_spread_and_guarded),
+		cmocka_unit_test(one_replica_has_no_spread),
+		cmocka_unit_test(several_replicas_are_spread),
 		cmocka_unit_test(the_order_of_deletion),
 		cmocka_unit_test(on_a_host_with_a_name),
 		cmocka_unit_test(on_a_host_with_an_address),
-		cmocka_unit_test(the_apiservices_leave_trust_to_kscaled),
-		cmocka_unit_test(the_insight_api_is_read_by_who_may_look),
+		cmocka_unit_test(apiservices_have_no_bundle),
+		cmocka_unit_test(viewers_may_read_the_insight_api),
 		cmocka_unit_test(namespaces_of_kubernetes_are_not_created),
 		cmocka_unit_test(rights_follow_the_watched_namespaces),
-		cmocka_unit_test(rights_are_few),
+		cmocka_unit_test(rights_are_minimal),
 		cmocka_unit_test(limited_rights_are_roles),
-		cmocka_unit_test(kinds_of_targets_may_be_named),
-		cmocka_unit_test(the_daemon_is_told_what_it_may_read),
+		cmocka_unit_test(scale_kinds_limit_rights),
+		cmocka_unit_test(deployment_has_the_options),
 		cmocka_unit_test(other_kinds_of_targets_are_added_by_label),
-		cmocka_unit_test(the_webhook_is_optional_in_every_way),
-		cmocka_unit_test(schemas_are_structural_and_full),
+		cmocka_unit_test(webhook_is_optional),
+		cmocka_unit_test(schemas_are_structural_and_complete),
 		cmocka_unit_test(crds_carry_names_columns_and_rules),
 		cmocka_unit_test(every_object_fits_a_client_side_apply),
 		cmocka_unit_test(bad_parameters_print_nothing),

@@ -38,7 +38,7 @@ static void reads_names_and_addresses(void **state)
 	}
 }
 
-static void refuses_the_rest_and_says_why(void **state)
+static void refuses_invalid_hosts(void **state)
 {
 	static const struct {
 		const char *text;
@@ -105,7 +105,7 @@ static void long_hosts_are_refused_at_the_limit(void **state)
 	memset(text, 'a', sizeof(text));
 	for (size_t i = 63; i < 253; i += 64)
 		text[i] = '.';
-	memcpy(text + 253, ":80", 4); /* 63.63.63.61: the longest name there is */
+	memcpy(text + 253, ":80", 4); /* 63.63.63.61: the longest possible name */
 	assert_int_equal(outsidehost_parse(text, &got, &err), 0);
 	assert_int_equal(strlen(got.host), 253);
 
@@ -118,7 +118,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_names_and_addresses),
-		cmocka_unit_test(refuses_the_rest_and_says_why),
+		cmocka_unit_test(refuses_invalid_hosts),
 		cmocka_unit_test(long_hosts_are_refused_at_the_limit),
 	};
 

@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 
-static void cut_and_made_harmless(void **state)
+static void cuts_and_sanitizes(void **state)
 {
 	static const struct {
 		const char *text;
@@ -41,7 +41,7 @@ static void cut_and_made_harmless(void **state)
 	}
 }
 
-static void fields_are_broken_between_words(void **state)
+static void fields_break_between_words(void **state)
 {
 	static const struct {
 		const char *text;
@@ -67,7 +67,7 @@ static void fields_are_broken_between_words(void **state)
 	}
 }
 
-static void words_of_a_shell(void **state)
+static void quotes_for_a_shell(void **state)
 {
 	static const struct {
 		const char *text, *word;
@@ -87,9 +87,9 @@ static void words_of_a_shell(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_of_a_shell),
-		cmocka_unit_test(cut_and_made_harmless),
-		cmocka_unit_test(fields_are_broken_between_words),
+		cmocka_unit_test(quotes_for_a_shell),
+		cmocka_unit_test(cuts_and_sanitizes),
+		cmocka_unit_test(fields_break_between_words),
 	};
 
 	return cmocka_run_group_tests_name("cli/plaintext", tests, NULL, NULL);

@@ -16,7 +16,7 @@
 
 #define ARGS_MAX 12
 
-/* A configuration file of this test, removed at its end. */
+/* A configuration file, removed after the test. */
 static char config_path[] = "options-XXXXXX";
 static char config_flag[64];
 
@@ -37,7 +37,7 @@ static int stop(void **state)
 	return unlink(config_path);
 }
 
-/* Nothing of the environment that the tests run in, but for what tells cmocka how to report. */
+/* Clears the environment except for cmocka's variables. */
 static int bare(void **state)
 {
 	static const char report[] = "CMOCKA_MESSAGE_OUTPUT";
@@ -69,7 +69,7 @@ static int load(const char *const *args, struct options *o, struct err *err)
 	memset(o, 0x55, sizeof(*o));
 	int result = options_load(argc, argv, o, err);
 	for (int i = 0; i < argc; i++)
-		free(argv[i]); /* whatever is kept must be a copy */
+		free(argv[i]); /* kept texts must be copies */
 	return result;
 }
 
@@ -226,7 +226,7 @@ static void flags(void **state)
 	options_done(&o);
 }
 
-/* KEDA's names of the environment count where its manifests are kept. */
+/* KEDA's environment variables, for users who keep its manifests. */
 static void authentication(void **state)
 {
 	struct options o;
@@ -309,8 +309,8 @@ static void environment_names(void **state)
 	setenv("KUBECONFIG", "/k", 1);
 	setenv("POD_NAMESPACE", "pod", 1);
 	setenv("WATCH_NAMESPACE", "w1,w2", 1);
-	setenv("KSCALED_STATUS_ADDRESS", "", 1);       /* said nothing */
-	setenv("KSCALED_SERVICE_HOST", "10.0.0.1", 1); /* what Kubernetes puts into every Pod */
+	setenv("KSCALED_STATUS_ADDRESS", "", 1);       /* counts as not set */
+	setenv("KSCALED_SERVICE_HOST", "10.0.0.1", 1); /* Kubernetes sets it in every Pod */
 	setenv("KSCALED_PORT_443_TCP", "tcp://10.0.0.1:443", 1);
 	loaded(NO_ARGS, &o);
 	assert_string_equal(o.kubeconfig, "/k");
@@ -346,25 +346,25 @@ static void config_files(void **state)
 	options_done(&o);
 }
 
-/* A file, and what the error says behind "<path>:". */
+/* A file, and the error after "<path>:". */
 static void wrong_config_files(void **state)
 {
 	static const struct {
 		const char *text, *says;
 	} rows[] = {
-		{ "secure-port = x\n", ":1: secure-port: \"x\" is no port: 0 to 65535" },
-		{ "\n# c\nsecure-prot = 1\n", ":3: there is no option secure-prot; perhaps secure-port" },
-		{ "zzz = 1\n", ":1: there is no option zzz" },
-		{ "--secure-port = 1\n", ":1: there is no option --secure-port; perhaps secure-port" },
+		{ "secure-port = x\n", ":1: secure-port: \"x\" is not a port: 0 to 65535" },
+		{ "\n# c\nsecure-prot = 1\n", ":3: unknown option secure-prot; perhaps secure-port" },
+		{ "zzz = 1\n", ":1: unknown option zzz" },
+		{ "--secure-port = 1\n", ":1: unknown option --secure-port; perhaps secure-port" },
 		{ "secure-port\n", ":1: \"secure-port\" is not \"name = value\"" },
-		{ "secure-port = 1\n\nsecure-port = 1\n", ":3: secure-port stands in line 1 already" },
-		{ "config = x\n", ":1: a config file names no other" },
-		{ "help = true\n", ":1: there is no option help" },
-		{ "= x\n", ":1: there is no option " },
+		{ "secure-port = 1\n\nsecure-port = 1\n", ":3: secure-port is already set in line 1" },
+		{ "config = x\n", ":1: config is not allowed in a config file" },
+		{ "help = true\n", ":1: unknown option help" },
+		{ "= x\n", ":1: unknown option " },
 		{ "lease-duration = 0s\n", ":1: lease-duration: \"0s\" is out of range: 1s to 1h" },
 		{ "state-dir =\n", "state-dir must not be empty" },
 		{ "vault-jwt-audience =\n",
-			"vault-jwt-audience must not be empty: the token would be one for the API server" },
+			"vault-jwt-audience must not be empty: the token would be valid at the API server" },
 	};
 
 	(void)state;
@@ -394,7 +394,7 @@ static void unreadable_config_files(void **state)
 	assert_non_null(strstr(err.msg, "config file /: "));
 	put_config("a\0b", 3);
 	assert_int_equal(load(ARGS(config_flag), &o, &err), -1);
-	assert_non_null(strstr(err.msg, "is no text"));
+	assert_non_null(strstr(err.msg, "is not a text file"));
 	char *big = mem_alloc((size_t)2 << 20);
 	memset(big, '#', (size_t)2 << 20);
 	put_config(big, (size_t)2 << 20);
@@ -408,22 +408,22 @@ static void wrong_flags(void **state)
 	static const struct {
 		const char *flag, *says;
 	} rows[] = {
-		{ "run", "\"run\" is no flag: flags begin with --" },
-		{ "-x", "\"-x\" is no flag: flags begin with --" },
-		{ "--", "\"--\" is no flag: flags begin with --" },
-		{ "", "\"\" is no flag: flags begin with --" },
-		{ "--=x", "there is no option --" },
-		{ "--secure-prot=1", "there is no option --secure-prot; perhaps --secure-port" },
-		{ "--kube-config=1", "there is no option --kube-config; perhaps --kubeconfig" },
-		{ "--watch-namespaces=1", "there is no option --watch-namespaces; perhaps --watch-namespace" },
-		{ "--quite-another-thing", "there is no option --quite-another-thing" },
-		{ "--secure-port", "flag --secure-port: a value is missing: --secure-port PORT" },
-		{ "--secure-port=", "flag --secure-port: \"\" is no port: 0 to 65535" },
-		{ "--secure-port=65536", "flag --secure-port: \"65536\" is no port: 0 to 65535" },
-		{ "--secure-port=-1", "flag --secure-port: \"-1\" is no port: 0 to 65535" },
-		{ "--secure-port=+1", "flag --secure-port: \"+1\" is no port: 0 to 65535" },
+		{ "run", "\"run\" is not a flag: flags begin with --" },
+		{ "-x", "\"-x\" is not a flag: flags begin with --" },
+		{ "--", "\"--\" is not a flag: flags begin with --" },
+		{ "", "\"\" is not a flag: flags begin with --" },
+		{ "--=x", "unknown option --" },
+		{ "--secure-prot=1", "unknown option --secure-prot; perhaps --secure-port" },
+		{ "--kube-config=1", "unknown option --kube-config; perhaps --kubeconfig" },
+		{ "--watch-namespaces=1", "unknown option --watch-namespaces; perhaps --watch-namespace" },
+		{ "--quite-another-thing", "unknown option --quite-another-thing" },
+		{ "--secure-port", "flag --secure-port needs a value: --secure-port PORT" },
+		{ "--secure-port=", "flag --secure-port: \"\" is not a port: 0 to 65535" },
+		{ "--secure-port=65536", "flag --secure-port: \"65536\" is not a port: 0 to 65535" },
+		{ "--secure-port=-1", "flag --secure-port: \"-1\" is not a port: 0 to 65535" },
+		{ "--secure-port=+1", "flag --secure-port: \"+1\" is not a port: 0 to 65535" },
 		{ "--secure-port=99999999999999999999",
-			"flag --secure-port: \"99999999999999999999\" is no port: 0 to 65535" },
+			"flag --secure-port: \"99999999999999999999\" is not a port: 0 to 65535" },
 		{ "--leader-elect=yes", "flag --leader-elect: \"yes\" is neither true nor false" },
 		{ "--leader-elect=maybe", "flag --leader-elect: \"maybe\" is neither true nor false" },
 		{ "--leader-elect=", "flag --leader-elect: \"\" is neither true nor false" },
@@ -433,14 +433,14 @@ static void wrong_flags(void **state)
 		{ "--http-timeout=0", "flag --http-timeout: \"0ms\" is out of range: 1ms to 1h" },
 		{ "--metered-interval=61m", "flag --metered-interval: \"61m\" is out of range: 0s to 1h" },
 		{ "--max-source-connections=15",
-			"flag --max-source-connections: \"15\" is no number from 16 to 65536" },
+			"flag --max-source-connections: \"15\" is not a number from 16 to 65536" },
 		{ "--max-source-connections=1e3",
-			"flag --max-source-connections: \"1e3\" is no number from 16 to 65536" },
+			"flag --max-source-connections: \"1e3\" is not a number from 16 to 65536" },
 		{ "--metrics-deadline=1ms", "flag --metrics-deadline: \"1ms\" is out of range: 10ms to 1m" },
 		{ "--bound-service-account-token-expiry=10m",
 			"flag --bound-service-account-token-expiry: \"10m\" is out of range: 1h to 6h" },
 		{ "--cluster-object-namespace=Ops",
-			"flag --cluster-object-namespace: \"Ops\" is no name of Kubernetes: lower-case letters, digits "
+			"flag --cluster-object-namespace: \"Ops\" is not a Kubernetes name: lower-case letters, digits "
 			"and -" },
 		{ "--log-level=loud", "flag --log-level: \"loud\" is no log level: debug, info, warn or error" },
 		{ "--log-format=xml", "flag --log-format: \"xml\" is no log format: text or json" },
@@ -450,29 +450,28 @@ static void wrong_flags(void **state)
 			"flag --status-address: \"::1:8080\": an IPv6 address stands in brackets, like [::1]:8080" },
 		{ "--status-address=localhost:http",
 			"flag --status-address: \"localhost:http\": \"http\" is no port: 0 to 65535" },
-		{ "--bind-address=localhost", "flag --bind-address: \"localhost\" is no IP address" },
-		{ "--bind-address=[::]", "flag --bind-address: \"[::]\" is no IP address" },
+		{ "--bind-address=localhost", "flag --bind-address: \"localhost\" is not an IP address" },
+		{ "--bind-address=[::]", "flag --bind-address: \"[::]\" is not an IP address" },
 		{ "--namespace=Ops",
-			"flag --namespace: \"Ops\" is no name of Kubernetes: lower-case letters, digits and -" },
+			"flag --namespace: \"Ops\" is not a Kubernetes name: lower-case letters, digits and -" },
 		{ "--namespace=-ops",
-			"flag --namespace: \"-ops\" is no name of Kubernetes: lower-case letters, digits and -" },
+			"flag --namespace: \"-ops\" is not a Kubernetes name: lower-case letters, digits and -" },
 		{ "--service-name=",
-			"flag --service-name: \"\" is no name of Kubernetes: lower-case letters, digits and -" },
+			"flag --service-name: \"\" is not a Kubernetes name: lower-case letters, digits and -" },
 		{ "--service-name=a.b",
-			"flag --service-name: \"a.b\" is no name of Kubernetes: lower-case letters, digits and -" },
+			"flag --service-name: \"a.b\" is not a Kubernetes name: lower-case letters, digits and -" },
 		{ "--lease-name=a..b",
-			"flag --lease-name: \"a..b\" is no name of Kubernetes: lower-case letters, digits and - and "
+			"flag --lease-name: \"a..b\" is not a Kubernetes name: lower-case letters, digits and - and "
 			"." },
 		{ "--watch-namespace=a,B",
-			"flag --watch-namespace: \"B\" is no name of a namespace: lower-case letters, digits and -" },
-		{ "--watch-namespace=a b", "flag --watch-namespace: \"a b\": namespaces are separated by commas" },
+			"flag --watch-namespace: \"B\" is not a namespace: lower-case letters, digits and -" },
+		{ "--watch-namespace=a b", "flag --watch-namespace: \"a b\": separate namespaces by commas" },
 		{ "--lease-duration=10s", "lease-duration must be longer than renew-deadline" },
 		{ "--renew-deadline=2s", "renew-deadline must be longer than retry-period" },
-		{ "--lease-duration=15.5s", "lease-duration must be whole seconds, as a Lease counts" },
+		{ "--lease-duration=15.5s", "lease-duration must be whole seconds" },
 		{ "--tls-cert-file=/c",
 			"tls-private-key-file is missing: tls-cert-file and tls-private-key-file belong together" },
-		{ "--insight-socket-group=ops",
-			"insight-socket is missing: insight-socket-group says who may open it" },
+		{ "--insight-socket-group=ops", "insight-socket is missing: insight-socket-group needs it" },
 		{ "--tls-private-key-file=/k",
 			"tls-cert-file is missing: tls-cert-file and tls-private-key-file belong together" },
 	};
@@ -525,7 +524,8 @@ static void wrong_environment(void **state)
 	(void)state;
 	setenv("KSCALED_SECURE_PORT", "tcp://10.0.0.1:443", 1);
 	assert_int_equal(load(NO_ARGS, &o, &err), -1);
-	assert_string_equal(err.msg, "environment KSCALED_SECURE_PORT: \"tcp://10.0.0.1:443\" is no port: 0 to 65535");
+	assert_string_equal(err.msg,
+		"environment KSCALED_SECURE_PORT: \"tcp://10.0.0.1:443\" is not a port: 0 to 65535");
 	unsetenv("KSCALED_SECURE_PORT");
 	setenv("POD_NAMESPACE", "Not A Name", 1);
 	assert_int_equal(load(NO_ARGS, &o, &err), -1);
@@ -549,7 +549,7 @@ static char *file_text(const char *name)
 	return buf_take(&text);
 }
 
-/* Calls fn with each option's name as --help has it. */
+/* Calls fn with each option's name in --help. */
 static void each_option(void (*fn)(const char *name, const char *text), const char *text)
 {
 	char *help = NULL;
@@ -604,9 +604,9 @@ static void the_manual_has_every_option(void **state)
 }
 
 /*
- * A commented line "#name = value" of the sample is the default (but for the two that depend on
- * where kscaled runs): what is loaded from the uncommented file is what is loaded from none. One
- * option is set: on a host, sources stand beside kscaled.
+ * A commented line "#name = value" of the sample is the default (except for two that depend on
+ * where kscaled runs): loading the uncommented file equals loading none. One option is set: on a
+ * host, sources run beside kscaled.
  */
 static void the_sample_has_every_option_with_its_default(void **state)
 {
@@ -632,7 +632,7 @@ static void the_sample_has_every_option_with_its_default(void **state)
 	buf_done(&config);
 }
 
-/* Those of other programs, which no flag sets. */
+/* Variables of other programs, which no flag sets. */
 static void variables_without_a_flag(void **state)
 {
 	struct options o;
@@ -689,7 +689,7 @@ static void what_a_reload_finds_changed(void **state)
 
 int main(void)
 {
-	/* The first two need srcdir, which is cleared away then. */
+	/* The first two need srcdir, which is cleared afterwards. */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_manual_has_every_option),
 		cmocka_unit_test(the_sample_has_every_option_with_its_default),

@@ -62,7 +62,7 @@ static char *render(const char *quoted, size_t columns, size_t rows)
 	return buf_take(&out);
 }
 
-static void the_whole_text(void **state)
+static void whole_text(void **state)
 {
 	MEM_AUTO char *text = render("{" HEAD HPA DECISION ",'triggers':[" TRIGGER
 				     "],'composite':null,'changes':[" CHANGE "," OLD_CHANGE "],'decisions':[" BEFORE
@@ -106,7 +106,7 @@ static void the_whole_text(void **state)
 	",'who':'kscaled','why':'10 waiting in s0-redis-jobs'}"
 #define JOB_BEFORE "{'at':'2026-01-02T11:19:00.000Z','rule':'enough','create':0,'text':'creates no Job'}"
 
-static void the_whole_text_of_a_scaledjob(void **state)
+static void whole_text_of_a_scaledjob(void **state)
 {
 	MEM_AUTO char *text = render("{" JOB_HEAD JOBS JOB_DECISION "'triggers':[" JOB_TRIGGER "," JOB_TRIGGER
 				     "],'changes':[" CREATION("20:02", "4", "7") "," CREATION("18:00", "0",
@@ -132,7 +132,7 @@ static void the_whole_text_of_a_scaledjob(void **state)
 		"11:19:00Z  enough  0       creates no Job\n");
 }
 
-/* 80x24: as of a ScaledObject. */
+/* 80x24, as for a ScaledObject. */
 static void one_screen_of_a_scaledjob(void **state)
 {
 #define TEN(x) x "," x "," x "," x "," x "," x "," x "," x "," x "," x
@@ -162,7 +162,7 @@ static void expect_line(const char *text, const char *line)
 	"activation':0,'value':null,'active':null,'ageSeconds':null,'failures':4,"                                     \
 	"'error':'connection refused','fallingBack':true}"
 
-static void a_trigger_that_is_nil(void **state)
+static void null_trigger(void **state)
 {
 	MEM_AUTO char *text = render("{" HEAD HPA DECISION ",'triggers':[" NIL_TRIGGER "]}", 0, 0);
 
@@ -176,8 +176,8 @@ static void a_trigger_that_is_nil(void **state)
 	"reason':'ScaledObjectCheckFailed','message':'there is no Secret','lastTransitionTime':'" since "'}]" DECISION \
 	"}"
 
-/* What was decided before is not what is decided now; but what was decided since is. */
-static void a_failed_check(void **state)
+/* A decision from before the failure is not current; one since then is. */
+static void explains_a_failed_check(void **state)
 {
 	MEM_AUTO char *stopped = render(FAILED("2026-01-02T11:20:02.000Z"), 0, 0),
 		      *goes_on = render(FAILED("2026-01-02T11:20:01.000Z"), 0, 0);
@@ -190,7 +190,7 @@ static void a_failed_check(void **state)
 	expect_line(goes_on, "\nDecision  active: active: the HPA scales (s0-redis-jobs 12.5) (3.0 s ago)\n");
 }
 
-static void a_failed_check_of_a_scaledjob(void **state)
+static void explains_a_failed_check_of_a_scaledjob(void **state)
 {
 	MEM_AUTO char *text = render("{'kind':'ScaledJob','conditions':[{'type':'Ready','status':'False','reason':'"
 				     "ScaledJobCheckFailed','message':'there is no "
@@ -203,10 +203,7 @@ static void a_failed_check_of_a_scaledjob(void **state)
 	expect_line(text, "\nDecision  none while that is so; the last one, 3.0 s ago, was create: creates 3 Jobs");
 }
 
-/*
- * 80x24, one trigger, ten changes and decisions: nothing scrolls away, and nothing is broken by the
- * terminal.
- */
+/* 80x24, one trigger, ten changes and decisions: nothing scrolls away or wraps. */
 static void one_screen(void **state)
 {
 	MEM_AUTO char *text = render("{" HEAD HPA DECISION ",'triggers':[" TRIGGER "],'changes':[" CHANGE "," CHANGE
@@ -237,7 +234,7 @@ static void many_rows_show_all(void **state)
 	expect_line(text, "\nDECIDED    RULE");
 }
 
-static void what_is_wrong_is_said(void **state)
+static void errors_are_shown(void **state)
 {
 	static const struct {
 		const char *json, *line;
@@ -251,10 +248,10 @@ static void what_is_wrong_is_said(void **state)
 		{ "{'target':{'kind':'Rollout','name':'a','state':'unread','trouble':'forbidden'},'min':1,'max':2}",
 			"\nTarget    Rollout a: not read yet; 1 to 2; forbidden\n" },
 		{ "{'leader':{'leading':false,'holder':'pod-1','whyNot':'pod-1 holds the Lease'}}",
-			"\nLeader    pod-1; this process stands by, so it knows no decisions: pod-1 holds the "
+			"\nLeader    pod-1; this process is on standby and knows no decisions: pod-1 holds the "
 			"Lease\n" },
 		{ "{'leader':{'leading':false,'holder':null}}",
-			"\nLeader    nobody; this process stands by, so it knows no decisions\n" },
+			"\nLeader    nobody; this process is on standby and knows no decisions\n" },
 		{ "{'reason':'Scaling is not performed'}", "\nDecision  Scaling is not performed\n" },
 		{ "{'paused':true,'pausing':{'replicas':3,'scaleIn':true},'forced':true}",
 			"\nBy order  paused at 3 replicas, scaling in is paused, active by force\n" },
@@ -270,7 +267,7 @@ static void what_is_wrong_is_said(void **state)
 			"\n0 redis  -      5 Value  -      -       -    -         m\n  pause   m: left alone\n  remark "
 			" m: it was cut\n  push   "
 			" m: off: turn it on\n  "
-			"metadata m: no parameter has this name: x\n  metadata m: timeout 1h is long\n  ignored m: "
+			"metadata m: unknown parameters: x\n  metadata m: timeout 1h is long\n  ignored m: "
 			"half of it\n" },
 		{ "{'triggers':[{'type':'redis','metric':'a','error':'refused','push':{'state':'off','why':'x'}},{'"
 		  "type':'cron','metric':'b','push':{'state':'on','why':''}},"
@@ -298,9 +295,9 @@ static void what_is_wrong_is_said(void **state)
 		  "FailedGetExternalMetric','message':'503'},{'type':'ScalingLimited','status':'False'}]}}",
 			"\n          ScalingActive=False FailedGetExternalMetric: 503\n" },
 		{ "{'also':'ScaledJob','namespace':'shop','name':'web'}",
-			"\nAlso      there is a ScaledJob of this name, too: `kscaled explain sj shop/web`\n" },
+			"\nAlso      a ScaledJob of this name exists, too: `kscaled explain sj shop/web`\n" },
 		{ "{'kind':'ScaledJob','jobs':null,'min':0,'max':5,'strategy':'default'}",
-			"\nJobs      known to the leader alone; 0 to 5; strategy default\n" },
+			"\nJobs      known only to the leader; 0 to 5; strategy default\n" },
 		{ "{'kind':'ScaledJob','jobs':{'known':false,'running':null,'trouble':'forbidden'},'min':0,'max':5,'"
 		  "strategy':'default'}",
 			"\nJobs      not read yet; 0 to 5; strategy default; forbidden\n" },
@@ -329,7 +326,7 @@ static void usage(void **state)
 		{ { "explain", "shop/" }, 2 }, { { "explain", "/web" }, 2 }, { { "explain", "../x" }, 2 },
 		{ { "explain", "-o", "yaml", "shop/web" }, 2 }, { { "explain", "-n", "bank", "shop/web" }, 2 },
 		{ { "explain", "--nonsense" }, 2 }, { { "explain", "-n", "shop", "web" }, 2 },
-		{ { "explain", "shop/web" }, 2 }, /* nobody listens */
+		{ { "explain", "shop/web" }, 2 }, /* nothing listens */
 	};
 
 	(void)state;
@@ -341,7 +338,7 @@ static void usage(void **state)
 			snprintf(copies[argc], sizeof(copies[argc]), "%s", cases[i].arguments[argc]);
 			argv[argc] = copies[argc];
 		}
-		/* Nobody answers there. */
+		/* Nothing listens there. */
 		setenv("KSCALED_INSIGHT_SOCKET", "/nonexistent/insight.sock", 1);
 		setenv("KSCALED_KUBECONFIG", "/nonexistent/kubeconfig", 1);
 		assert_int_equal(cli_explain(argc, argv), cases[i].status);
@@ -351,15 +348,15 @@ static void usage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_whole_text),
-		cmocka_unit_test(the_whole_text_of_a_scaledjob),
+		cmocka_unit_test(whole_text),
+		cmocka_unit_test(whole_text_of_a_scaledjob),
 		cmocka_unit_test(one_screen_of_a_scaledjob),
-		cmocka_unit_test(a_trigger_that_is_nil),
-		cmocka_unit_test(a_failed_check),
-		cmocka_unit_test(a_failed_check_of_a_scaledjob),
+		cmocka_unit_test(null_trigger),
+		cmocka_unit_test(explains_a_failed_check),
+		cmocka_unit_test(explains_a_failed_check_of_a_scaledjob),
 		cmocka_unit_test(one_screen),
 		cmocka_unit_test(many_rows_show_all),
-		cmocka_unit_test(what_is_wrong_is_said),
+		cmocka_unit_test(errors_are_shown),
 		cmocka_unit_test(usage),
 	};
 

@@ -47,7 +47,7 @@ static void rendered(const char *quoted, size_t columns, bool wide, size_t count
 	buf_done(&out);
 }
 
-static void the_table(void **state)
+static void prints_the_table(void **state)
 {
 	(void)state;
 	rendered(COLUMNS FROZEN "," API "," WEB "]}", 0, false, 3,
@@ -72,8 +72,8 @@ static void nothing_to_list(void **state)
 	rendered("{'rows':[3]}", 0, false, 1, "NAMESPACE\n\n");
 }
 
-/* Whoever answers may have more columns than a table here: the first ones are shown. */
-static void more_columns_than_there_is_room_for(void **state)
+/* The answer may have more columns than a table here: the first ones are shown. */
+static void more_columns_than_shown(void **state)
 {
 	struct asking_screen screen = { 0, 0 };
 	struct buf out = BUF_INIT(100000);
@@ -88,7 +88,7 @@ static void more_columns_than_there_is_room_for(void **state)
 	buf_done(&out);
 }
 
-static void one_below_the_other(void **state)
+static void tables_one_below_the_other(void **state)
 {
 	struct asking_screen screen = { 0, 0 };
 	struct buf out = BUF_INIT(100000);
@@ -152,7 +152,7 @@ static void paths(void **state)
 	}
 }
 
-/* Nobody answers there. */
+/* Nothing listens there. */
 static void usage(void **state)
 {
 	static const struct {
@@ -177,7 +177,7 @@ static void usage(void **state)
 	};
 
 	(void)state;
-	/* Nobody answers there. */
+	/* Nothing listens there. */
 	setenv("KSCALED_INSIGHT_SOCKET", "/nonexistent/insight.sock", 1);
 	setenv("KSCALED_KUBECONFIG", "/nonexistent/kubeconfig", 1);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -195,10 +195,10 @@ static void usage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_table),
+		cmocka_unit_test(prints_the_table),
 		cmocka_unit_test(nothing_to_list),
-		cmocka_unit_test(more_columns_than_there_is_room_for),
-		cmocka_unit_test(one_below_the_other),
+		cmocka_unit_test(more_columns_than_shown),
+		cmocka_unit_test(tables_one_below_the_other),
 		cmocka_unit_test(kinds_by_name),
 		cmocka_unit_test(paths),
 		cmocka_unit_test(usage),

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Against a socket of our own, which says what the case wants: a kscaled says no nonsense by
- * itself.
- */
+/* Against a fake server with the answers of each case, also invalid ones. */
 #include "cli/ask/insightclient.h"
 
 #include <setjmp.h>
@@ -52,7 +49,7 @@ static int teardown(void **state)
 	return rmdir(folder);
 }
 
-/* A child answers one request with these bytes and ends. */
+/* A child answers one request with these bytes and exits. */
 static pid_t answer_once(const char *bytes, size_t len)
 {
 	pid_t child = fork();
@@ -66,7 +63,7 @@ static pid_t answer_once(const char *bytes, size_t len)
 		fd = accept(listener, NULL, NULL);
 		if (fd < 0)
 			_exit(1);
-	} while (read(fd, request, sizeof(request) - 1) <= 0); /* who only looked whether somebody is there */
+	} while (read(fd, request, sizeof(request) - 1) <= 0); /* a probe that only connects */
 	while (len > 0) {
 		ssize_t n = send(fd, bytes, len, MSG_NOSIGNAL);
 
@@ -93,7 +90,7 @@ static int ask(const struct insightclient_ways *ways, json_t **object, struct er
 
 #define OK "HTTP/1.1 200 OK\r\nContent-Length: "
 
-static void what_is_answered(void **state)
+static void handles_answers(void **state)
 {
 	static const struct {
 		const char *bytes;
@@ -109,18 +106,18 @@ static void what_is_answered(void **state)
 		{ "HTTP/1.1 503 No\r\nContent-Length: 22\r\n\r\n{\"message\":\"not read\"}", ERR_TEMPORARY,
 			"not read" },
 		{ "HTTP/1.1 503 No\r\nContent-Length: 4\r\n\r\ngone", ERR_TEMPORARY,
-			"insight.sock: kscaled is not reached there (HTTP 503)" },
+			"insight.sock: the API server does not reach kscaled (HTTP 503)" },
 		{ "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\nnope", ERR_TEMPORARY,
-			"there is no insight API of this version: HTTP 404" },
+			"no insight API of this version: HTTP 404" },
 		{ "HTTP/1.1 500 No\r\nContent-Length: 15\r\n\r\n{\"message\":\"x\"}", ERR_TEMPORARY,
-			"there is no insight API of this version: HTTP 500: x" },
-		{ OK "4\r\n\r\n[1] ", ERR_TEMPORARY, "there is no insight API of this version: HTTP 200" },
-		{ OK "5\r\n\r\nhello", ERR_TEMPORARY, "there is no insight API of this version: HTTP 200" },
+			"no insight API of this version: HTTP 500: x" },
+		{ OK "4\r\n\r\n[1] ", ERR_TEMPORARY, "no insight API of this version: HTTP 200" },
+		{ OK "5\r\n\r\nhello", ERR_TEMPORARY, "no insight API of this version: HTTP 200" },
 		{ "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", ERR_TEMPORARY,
-			"there is no insight API of this version: HTTP 302" },
-		{ OK "100\r\n\r\n{", ERR_TEMPORARY, "no kscaled can be reached by the socket" },
-		{ "SSH-2.0-x\r\n", ERR_TEMPORARY, "no kscaled can be reached by the socket" },
-		{ OK "99999999999\r\n\r\n{", ERR_TEMPORARY, "no kscaled can be reached" },
+			"no insight API of this version: HTTP 302" },
+		{ OK "100\r\n\r\n{", ERR_TEMPORARY, "cannot reach kscaled by the socket" },
+		{ "SSH-2.0-x\r\n", ERR_TEMPORARY, "cannot reach kscaled by the socket" },
+		{ OK "99999999999\r\n\r\n{", ERR_TEMPORARY, "cannot reach kscaled by" },
 	};
 	const struct insightclient_ways ways = { .socket = socket_path };
 
@@ -141,8 +138,8 @@ static void what_is_answered(void **state)
 	unsetenv("http_proxy");
 }
 
-/* Said goes before usual, the usual socket before the usual kubeconfig. */
-static void the_usual_socket_is_taken_where_one_answers(void **state)
+/* Options precede defaults, the default socket the default kubeconfig. */
+static void default_socket_is_used_if_it_answers(void **state)
 {
 	const struct insightclient_ways ways = { .usual_socket = socket_path, .usual_kubeconfig = "/nonexistent" };
 	pid_t child = answer_once(OK "2\r\n\r\n{}", strlen(OK "2\r\n\r\n{}"));
@@ -189,7 +186,7 @@ static void expect_namespace(const struct insightclient_ways *ways, const char *
 	insightclient_free(client);
 }
 
-static void the_namespace_is_the_contexts(void **state)
+static void namespace_of_the_context(void **state)
 {
 	struct insightclient_ways cluster = { .kubeconfig = kubeconfig_path }, socket = { .socket = socket_path };
 
@@ -212,26 +209,26 @@ static void expect_no_way(const struct insightclient_ways *ways, enum err_kind k
 		fail_msg("\"%s\" is not in: %s", message, err.msg);
 }
 
-static void who_cannot_be_asked(void **state)
+static void unusable_servers(void **state)
 {
 	MEM_AUTO char *long_path = mem_printf("/%0200d", 1), *file = mem_printf("%s/no.sock", folder);
 	struct insightclient_ways ways = { .socket = file };
 
 	(void)state;
-	expect_no_way(&ways, ERR_TEMPORARY, "no kscaled can be reached by the socket /tmp/test_insightclient.");
-	expect_no_way(&ways, ERR_TEMPORARY, "; --socket says where kscaled has it (its --insight-socket)");
+	expect_no_way(&ways, ERR_TEMPORARY, "cannot reach kscaled by the socket /tmp/test_insightclient.");
+	expect_no_way(&ways, ERR_TEMPORARY, "; --socket gives its path (kscaled's --insight-socket)");
 	ways.kubeconfig = kubeconfig_path;
-	expect_no_way(&ways, ERR_INVALID, "--socket and --kubeconfig are two ways");
+	expect_no_way(&ways, ERR_INVALID, "--socket and --kubeconfig exclude each other");
 	ways = (struct insightclient_ways){ .usual_socket = long_path, .usual_kubeconfig = "/nonexistent/k" };
-	expect_no_way(&ways, ERR_INVALID, ": the path is too long; and as a user of the cluster: ");
+	expect_no_way(&ways, ERR_INVALID, ": the path is too long; and by kubeconfig: ");
 	ways.usual_socket = file;
-	expect_no_way(&ways, ERR_INVALID, "no.sock: No such file or directory; and as a user of the cluster: ");
+	expect_no_way(&ways, ERR_INVALID, "no.sock: No such file or directory; and by kubeconfig: ");
 	write_kubeconfig("token: t");
 	ways.usual_kubeconfig = kubeconfig_path;
-	expect_no_way(&ways, ERR_TEMPORARY, "no kscaled can be reached by https://127.255.255.254:9 (kubeconfig ");
+	expect_no_way(&ways, ERR_TEMPORARY, "cannot reach kscaled by https://127.255.255.254:9 (kubeconfig ");
 	write_kubeconfig("exec: {command: aws}");
 	expect_no_way(&ways, ERR_INVALID, "credential plugins are not run");
-	expect_no_way(&ways, ERR_INVALID, "; `kubectl get scaledobjectinsights` logs in as kubectl does");
+	expect_no_way(&ways, ERR_INVALID, "; `kubectl get scaledobjectinsights` uses kubectl's login");
 	ways = (struct insightclient_ways){ .kubeconfig = kubeconfig_path, .usual_socket = socket_path };
 	expect_no_way(&ways, ERR_INVALID, "`kubectl get scaledobjectinsights`");
 }
@@ -239,10 +236,10 @@ static void who_cannot_be_asked(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_answered),
-		cmocka_unit_test(the_usual_socket_is_taken_where_one_answers),
-		cmocka_unit_test(who_cannot_be_asked),
-		cmocka_unit_test(the_namespace_is_the_contexts),
+		cmocka_unit_test(handles_answers),
+		cmocka_unit_test(default_socket_is_used_if_it_answers),
+		cmocka_unit_test(unusable_servers),
+		cmocka_unit_test(namespace_of_the_context),
 	};
 
 	return cmocka_run_group_tests_name("cli/ask/insightclient", tests, setup, teardown);

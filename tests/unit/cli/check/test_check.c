@@ -88,18 +88,18 @@ static void expect(const char *text, bool complete, const char *wanted)
 	free(got);
 }
 
-static void good_ones_are_quiet(void **state)
+static void good_scaledobjects_have_no_findings(void **state)
 {
 	static const char *const texts[] = {
 		"",
 		"kind: Deployment\napiVersion: apps/v1\nmetadata: {name: x}\nnonsense: [1, 2]\n",
 		SO("a") TARGET REDIS,
 		"apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {generateName: a-}\nspec:\n" TARGET REDIS,
-		/* What is referred to is not in the input. */
+		/* References outside the input. */
 		SO("a") TARGET "  triggers:\n  - {type: redis, metadata: {listName: jobs, addressFromEnv: ADDRESS}}\n",
 		SO("a") TARGET "  triggers:\n  - {type: redis, metadata: {listName: jobs, hostFromEnv: HOST, "
 			       "portFromEnv: PORT, passwordFromEnv: PW}}\n",
-		/* The Pod template may be a Deployment's, in the input or not. */
+		/* The Pod template of a Deployment, in the input or not. */
 		SO("a") ROLLOUT_TARGET REDIS_OF("ADDRESS") NEXT ROLLOUT(WORKLOAD_REF)
 			NEXT DEPLOYMENT("      - {name: c, env: [{name: ADDRESS, value: 'redis:6379'}]}\n"),
 		SO("a") ROLLOUT_TARGET REDIS_OF("ADDRESS") NEXT ROLLOUT(WORKLOAD_REF),
@@ -122,7 +122,7 @@ static void good_ones_are_quiet(void **state)
 		"apiVersion: keda.sh/v1alpha1\nkind: ClusterTriggerAuthentication\nmetadata: {name: a}\nspec:\n  "
 		"hashiCorpVault: {address: 'http://v', authentication: token, secrets: [{parameter: p, path: a, key: "
 		"b}]}\n",
-		/* What is in the input is used. */
+		/* References in the input. */
 		WITH_AUTH("listName: jobs") NEXT AUTH("addr", "address")
 			NEXT SECRET("redis", "data: {addr: cmVkaXM6NjM3OQ==}"),
 		WITH_AUTH("listName: jobs") NEXT AUTH("addr", "address")
@@ -151,34 +151,34 @@ static void good_ones_are_quiet(void **state)
 		expect(texts[i], false, "");
 }
 
-static void bad_ones_are_told(void **state)
+static void bad_scaledobjects_are_reported(void **state)
 {
 	static const struct {
 		const char *text, *wanted;
 	} cases[] = {
-		{ "5", "f:1: a single value is no Kubernetes object\n" },
+		{ "5", "f:1: a single value is not a Kubernetes object\n" },
 		{ "[1]",
-			"f:1: a list is no Kubernetes object: write several documents, or one of kind List with "
+			"f:1: a list is not a Kubernetes object: write several documents, or one of kind List with "
 			"items\n" },
-		{ "\na: 1", "f:2: no Kubernetes object: apiVersion and kind are missing\n" },
+		{ "\na: 1", "f:2: not a Kubernetes object: apiVersion and kind are missing\n" },
 		{ "kind: ScaledObject\nmetadata: {name: a}",
-			"f:1: ScaledObject default/a: no Kubernetes object: apiVersion is missing\n" },
+			"f:1: ScaledObject default/a: not a Kubernetes object: apiVersion is missing\n" },
 		{ "apiVersion: keda.sh/v1\nkind: ScaledObject\nmetadata: {name: a}",
-			"f:1: ScaledObject default/a: apiVersion: \"keda.sh/v1\" is not the one of this kind: "
+			"f:1: ScaledObject default/a: apiVersion: \"keda.sh/v1\" is not the apiVersion of this kind: "
 			"keda.sh/v1alpha1\n" },
 		{ "apiVersion: eventing.keda.sh/v1alpha1\nkind: CloudEventSource\nmetadata: {name: a}",
-			"f:1: CloudEventSource default/a: warning: kscaled does nothing with CloudEventSource of "
-			"eventing.keda.sh/v1alpha1: it is not judged\n" },
+			"f:1: CloudEventSource default/a: warning: kscaled ignores CloudEventSource of "
+			"eventing.keda.sh/v1alpha1: not checked\n" },
 		{ "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nspec:\n" TARGET REDIS,
 			"f:1: ScaledObject default/(without a name): metadata.name: missing\n" },
 		{ "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: A_b, namespace: "
 		  "x.y}\nspec:\n" TARGET REDIS,
 			"f:3: ScaledObject x.y/A_b: metadata.name: \"A_b\" cannot be the name of an object: lower case "
 			"letters, digits, '-' and '.' are allowed\n"
-			"f:3: ScaledObject x.y/A_b: metadata.namespace: \"x.y\" cannot be the name of a namespace\n"
+			"f:3: ScaledObject x.y/A_b: metadata.namespace: \"x.y\" is not a valid name of a namespace\n"
 			"f:4: ScaledObject x.y/A_b: spec.advanced.horizontalPodAutoscalerConfig.name: \"keda-hpa-A_b\" "
 			"cannot be the name of an object: lower case letters, digits, '-' and '.' are allowed\n" },
-		/* metadata, of which the CustomResourceDefinition says nothing. */
+		/* metadata, which the CustomResourceDefinition does not describe. */
 		{ "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata:\n  name: a\n  labels: {rev: 12}\n  "
 		  "annotations:\n    autoscaling.keda.sh/paused: true\n    none:\nspec:\n" TARGET REDIS,
 			"f:5: ScaledObject default/a: metadata.labels.rev: must be a string, not a number: put it in "
@@ -192,7 +192,7 @@ static void bad_ones_are_told(void **state)
 		{ "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: a, generation: x}\nspec:\n" TARGET
 				REDIS,
 			"f:3: ScaledObject default/a: metadata.generation: must be a whole number, not a string\n" },
-		/* All rules that are broken, not the first alone. */
+		/* All broken rules, not only the first. */
 		{ "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata:\n  name: a\n  annotations:\n    "
 		  "autoscaling.keda.sh/paused: 'yes'\nspec:\n  minReplicaCount: 5\n  maxReplicaCount: 4\n" TARGET REDIS,
 			"f:6: ScaledObject default/a: metadata.annotations[autoscaling.keda.sh/paused]: \"yes\" is "
@@ -229,7 +229,7 @@ static void bad_ones_are_told(void **state)
 			"f:7: ScaledObject shop/a: warning: spec.triggers[0].metadata.listname: no parameter of redis "
 			"has this "
 			"name: \"listname\" (did you mean \"listName\"?)\n" },
-		/* All that is wrong, at once. */
+		/* All problems at once. */
 		{ SO("a") TARGET
 			"  triggers:\n  - type: redis\n    metadata:\n      adress: redis:6379\n      listLength: x\n"
 			"      databaseIndex: z\n      enableTLS: 'on'\n",
@@ -253,7 +253,7 @@ static void bad_ones_are_told(void **state)
 			"f:6: ScaledObject shop/a: warning: spec.pollingInterval has no effect on scaling: it matters "
 			"when minReplicaCount or idleReplicaCount is 0, or a trigger has useCachedMetrics\n" },
 		{ SO("a") TARGET "  cooldownPeriod: 1\n  cooldownPeriod: 2\n" REDIS,
-			"f:7: ScaledObject shop/a: the key \"cooldownPeriod\" stands twice in one mapping\n" },
+			"f:7: ScaledObject shop/a: duplicate key \"cooldownPeriod\"\n" },
 		{ SO("a") TARGET "  triggers:\n  - type: redis\n    metadata:\n      listName: jobs\n      address: "
 				 "redis:6379\n      listLength: 5\n",
 			"f:11: ScaledObject shop/a: spec.triggers[0].metadata.listLength: must be a string, not a "
@@ -265,7 +265,7 @@ static void bad_ones_are_told(void **state)
 		{ SO("a") TARGET "  triggers:\n  - type: redis\n    metadata:\n      address: redis:6379\n",
 			"f:8: ScaledObject shop/a: spec.triggers[0].metadata.listName: missing required parameter "
 			"\"listName\" in [triggerMetadata]\n" },
-		/* What is wrong is found beside what is not known. */
+		/* Problems beside unknown parts. */
 		{ WITH_AUTH("address: 'redis:6379', listName: jobs, listLength: x"),
 			"f:8: ScaledObject shop/a: spec.triggers[0].metadata.listLength: unable to set param "
 			"\"listLength\" value \"x\": must be a whole number\n" },
@@ -279,7 +279,7 @@ static void bad_ones_are_told(void **state)
 				 "listLength: x}}\n",
 			"f:7: ScaledObject shop/a: spec.triggers[0].metadata.listLength: unable to set param "
 			"\"listLength\" value \"x\": must be a whole number\n" },
-		/* Told where the authentication stands, and not again by those who refer to it. */
+		/* Reported at the authentication, not again at its references. */
 		{ WITH_AUTH("listName: jobs") NEXT AUTH("pw", "password")
 				NEXT SECRET("redis", "stringData: {other: hunter2}"),
 			"f:16: TriggerAuthentication shop/redis: spec.secretTargetRef[0]: parameter \"password\": "
@@ -296,7 +296,7 @@ static void bad_ones_are_told(void **state)
 						     "secrets:\n    - {parameter: password, id: a.b}\n",
 			"f:5: TriggerAuthentication shop/x: spec.gcpSecretManager: parameter \"password\": secret a.b: "
 			"the id is invalid: it has 1 to 255 letters, digits, hyphens and underscores\n" },
-		/* Secrets stay secret, whole and in part. */
+		/* Secrets are not shown, neither whole nor in part. */
 		{ WITH_AUTH("listName: jobs") NEXT AUTH("addr", "address")
 				NEXT SECRET("redis", "stringData: {addr: hunter2}"),
 			"f:7: ScaledObject shop/a: spec.triggers[0]: address \"(secret)\": must be host:port\n" },
@@ -309,7 +309,7 @@ static void bad_ones_are_told(void **state)
 					   "redis, key: a}}}]}\n") NEXT SECRET("redis", "stringData: {a: hunter2}"),
 			"f:7: ScaledObject shop/a: spec.triggers[0].metadata.addressFromEnv: address \"(secret)\": "
 			"must be host:port\n" },
-		/* What will go. */
+		/* Deprecations. */
 		{ SO("a") TARGET
 			"  triggers:\n  - {metadata: {subscriptionName: orders, credentialsFromEnv: A},\n     type: "
 			"gcp-pubsub}\n",
@@ -321,7 +321,8 @@ static void bad_ones_are_told(void **state)
 				 "metricType: Utilization, metadata: {value: '50'}}\n",
 			"f:7: ScaledObject shop/a: warning: spec.fallback: it has no effect on cpu and memory, which "
 			"the HPA "
-			"controller reads by itself: add another trigger or remove it (a new object is refused)\n" },
+			"controller reads by itself: add another trigger or remove it (the webhook denies it for new "
+			"objects)\n" },
 		/* The target. */
 		{ SO("a") TARGET
 			"  triggers:\n  - {type: redis, metadata: {listName: jobs, addressFromEnv: ADDRES}}\n" NEXT
@@ -354,7 +355,7 @@ static void bad_ones_are_told(void **state)
 			"f:8: ScaledObject shop/a: warning: spec.triggers[0]: the scaledobject has a cpu trigger but "
 			"the container c doesn't have the cpu request defined: without one there is nothing to measure "
 			"its use by; set resources.requests.cpu of the "
-			"container (or let a LimitRange of the namespace do so)\n" },
+			"container (or use a LimitRange in the namespace)\n" },
 		{ SO("a") TARGET "  triggers:\n  - {type: cpu, metricType: Utilization, metadata: {value: '50'}}\n",
 			"f:4: ScaledObject shop/a: spec.minReplicaCount: scaledobject has only cpu/memory triggers AND "
 			"minReplica is 0 (scale to zero doesn't work in this case): set it to 1 or more, or add "
@@ -364,8 +365,8 @@ static void bad_ones_are_told(void **state)
 			"f:14: ScaledObject shop/b: spec.scaleTargetRef: the workload 'worker' of type "
 			"'apps/v1.Deployment' is already managed by the ScaledObject 'a'\n" },
 		{ SO("a") TARGET REDIS NEXT SO("a") TARGET REDIS,
-			"f:12: ScaledObject shop/a: warning: metadata.name: the same object stands at f:1, too: the "
-			"last one that is applied counts\n" },
+			"f:12: ScaledObject shop/a: warning: metadata.name: the same object is also at f:1: the last "
+			"one applied wins\n" },
 		{ SO("a") TARGET REDIS NEXT "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: "
 					    "{name: h, namespace: shop}\nspec: {scaleTargetRef: {name: worker}}\n",
 			"f:5: ScaledObject shop/a: spec.scaleTargetRef: the workload 'worker' of type "
@@ -401,9 +402,9 @@ static void bad_ones_are_told(void **state)
 	}
 }
 
-/* Of the kinds that people write, with the sources of this version. */
-/* What only kscaled's options refuse: a warning where they are not said. */
-static void what_options_refuse(void **state)
+/* Typical objects, with the sources of this version. */
+/* Refused only by kscaled's options: a warning if these are not given. */
+static void refused_by_options(void **state)
 {
 #define OWN                                                                                                            \
 	"asks for kscaled's own identity at the cloud, which needs a ClusterTriggerAuthentication or option "          \
@@ -456,7 +457,7 @@ static void what_options_refuse(void **state)
 		"may be (--allow-local-sources would allow it)\n");
 	rules.local_sources = true;
 	expect(HERE_AT("127.0.0.1:6379"), false, "");
-	rules.said = true;
+	rules.given = true;
 	expect(own, false, "f:5: TriggerAuthentication shop/x: spec.podIdentity: " OWN);
 	rules.file_root = "/x";
 	expect(CLUSTER_AUTH("c", "  filePath: a\n"), false, "");
@@ -471,7 +472,7 @@ static void what_options_refuse(void **state)
 	rules = (struct offline_rules){ .cluster_namespace = "kscaled", .cloud = AUTH_CLOUD_CLUSTER };
 }
 
-static void logins_to_vault_are_judged_as_kscaled_does(void **state)
+static void vault_logins_follow_the_options(void **state)
 {
 	static const char by_file[] = VAULT("ClusterTriggerAuthentication",
 		"authentication: kubernetes, mount: k, role: r, credential: {serviceAccount: /tokens/a}");
@@ -486,14 +487,14 @@ static void logins_to_vault_are_judged_as_kscaled_does(void **state)
 	rules.vault_trusted = "https://w,http://v/";
 	expect(own, false, "");
 	rules.vault_trusted = "https://w";
-	rules.said = true;
+	rules.given = true;
 	expect(own, false,
 		"f:5: TriggerAuthentication shop/a: spec.hashiCorpVault: parameter \"p\": " UNTRUSTED "token\n");
 	rules = (struct offline_rules){ .cluster_namespace = "kscaled", .cloud = AUTH_CLOUD_CLUSTER };
 }
 
 /* As a source, for an authentication, and for a variable. */
-static void secrets_are_not_read_where_kscaled_does_not(void **state)
+static void restrict_secret_access(void **state)
 {
 #define DENIED "--restrict-secret-access allows Secrets of namespace kscaled only"
 	static const char source[] = SO("a") TARGET "  triggers:\n  - {type: kubernetes-resource, metadata: "
@@ -525,10 +526,10 @@ static void secrets_are_not_read_where_kscaled_does_not(void **state)
 	rules.restrict_secrets = false;
 }
 
-static void good_scaledjobs_are_quiet(void **state)
+static void good_scaledjobs_have_no_findings(void **state)
 {
 	static const char *const texts[] = {
-		/* The fields of KEDA's reference, all. */
+		/* All fields of KEDA's reference. */
 		"apiVersion: keda.sh/v1alpha1\nkind: ScaledJob\nmetadata:\n  name: all\n  labels: {team: a}\n  "
 		"annotations: {autoscaling.keda.sh/paused: 'true', scaledjob.keda.sh/job-excluded-labels: "
 		"'team,b'}\nspec:\n"
@@ -540,10 +541,7 @@ static void good_scaledjobs_are_quiet(void **state)
 		"  rolloutStrategy: gradual\n  rollout: {strategy: gradual, propagationPolicy: foreground}\n"
 		"  scalingStrategy:\n    strategy: custom\n    customScalingQueueLengthDeduction: 1\n    "
 		"customScalingRunningJobPercentage: '0.5'\n    multipleScalersCalculation: max\n" REDIS,
-		/*
-		 * Conditions of Pods, two triggers that are added up; host and port from the
-		 * environment.
-		 */
+		/* Pod conditions, two triggers added up; host and port from the environment. */
 		SJ("  jobTargetRef:\n    template:\n      spec:\n        restartPolicy: Never\n        containers:\n   "
 		   "     - name: worker\n          image: i\n          env: [{name: REDIS_HOST, value: redis}, {name: "
 		   "REDIS_PORT, value: '6379'}]\n"
@@ -554,8 +552,8 @@ static void good_scaledjobs_are_quiet(void **state)
 		   "  - {type: redis, name: paused, metadata: {hostFromEnv: REDIS_HOST, portFromEnv: REDIS_PORT, "
 		   "listName: 'bull:q:paused', listLength: '1'}}\n"),
 		/*
-		 * The environment of the container that is named, from a Secret that is in the
-		 * input, and one that is not.
+		 * The environment of the named container, from a Secret in the input and one
+		 * outside.
 		 */
 		SJ("  envSourceContainerName: second\n  jobTargetRef:\n    template:\n      spec:\n        "
 		   "restartPolicy: OnFailure\n        containers:\n        - {name: first, image: i}\n        - name: "
@@ -568,7 +566,7 @@ static void good_scaledjobs_are_quiet(void **state)
 		   "{name: db}}]}]}}\n"
 		   "  triggers:\n  - {type: postgresql, metadata: {connectionFromEnv: DB, query: 'SELECT count(*) FROM "
 		   "jobs', targetQueryValue: '1'}}\n"),
-		/* Authentications of all sorts. */
+		/* Several kinds of authentication. */
 		SJ(JOB("") "  triggers:\n  - type: redis-streams\n    metadata: {address: 'redis:6379', stream: s, "
 			   "consumerGroup: g, pendingEntriesCount: '1'}\n    authenticationRef: {name: redis}\n")
 			NEXT AUTH("pw", "password") NEXT SECRET("redis", "stringData: {pw: hunter2}"),
@@ -587,7 +585,7 @@ static void good_scaledjobs_are_quiet(void **state)
 		SJ(JOB("") "  triggers:\n  - {type: metrics-api, metadata: {url: 'http://x/y', valueLocation: a.b, "
 			   "targetValue: '3'}}\n  - {type: kubernetes-workload, metadata: {podSelector: app=x, value: "
 			   "'2'}}\n"),
-		/* A ScaledObject beside it has the name, too. */
+		/* A ScaledObject of the same name. */
 		SJ(JOB("") REDIS) NEXT SO("j") TARGET REDIS,
 	};
 
@@ -596,7 +594,7 @@ static void good_scaledjobs_are_quiet(void **state)
 		expect(texts[i], false, "");
 }
 
-static void bad_scaledjobs_are_told(void **state)
+static void bad_scaledjobs_are_reported(void **state)
 {
 	static const struct {
 		const char *text, *wanted;
@@ -651,13 +649,13 @@ static void bad_scaledjobs_are_told(void **state)
 			"f:6: ScaledJob shop/j: spec.rolloutStrategy: \"accurate\" is not one of gradual, "
 			"immediate\n" },
 		/*
-		 * Its API server would let this pass, and the reconciler would not; once, not as a
-		 * warning, too.
+		 * The API server would accept this, the reconciler not; reported once, not also as
+		 * a warning.
 		 */
 		{ SJ(JOB("") REDIS "    metricType: Value\n"),
 			"f:9: ScaledJob shop/j: spec.triggers[0].metricType: \"Value\": remove it: a ScaledJob always "
 			"compares what is to be done with the work for one Job (AverageValue)\n" },
-		/* Once, too: what the trigger by itself would lack is of no use. */
+		/* Also once, without the trigger's own errors. */
 		{ SJ(JOB("") "  triggers:\n  - {type: cpu, metadata: {value: '50'}}\n"),
 			"f:7: ScaledJob shop/j: spec.triggers[0].type: \"cpu\": remove this trigger: it is read by a "
 			"HorizontalPodAutoscaler, and a ScaledJob has none\n" },
@@ -717,7 +715,7 @@ static void bad_scaledjobs_are_told(void **state)
 		expect(cases[i].text, false, cases[i].wanted);
 }
 
-static void a_scaledjob_with_all_it_refers_to(void **state)
+static void scaledjob_with_all_references(void **state)
 {
 	static const char with[] = SJ(JOB("") "  triggers:\n  - type: redis\n    metadata: {listName: jobs, address: "
 					      "'redis:6379'}\n    authenticationRef: {name: redis}\n");
@@ -725,17 +723,17 @@ static void a_scaledjob_with_all_it_refers_to(void **state)
 		mem_printf("%s" NEXT AUTH("pw", "password") NEXT SECRET("redis", "stringData: {pw: hunter2}"), with);
 
 	(void)state;
-	expect(SJ(JOB("") REDIS), true, ""); /* it has no target that could be missing */
+	expect(SJ(JOB("") REDIS), true, ""); /* has no target */
 	expect(with, true,
 		"f:9: ScaledJob shop/j: spec.triggers[0].authenticationRef: TriggerAuthentication shop/redis is not in "
 		"the input\n");
 	expect(whole, true, "");
 }
 
-/* ---- What is not in the input ---- */
+/* ---- References outside the input ---- */
 
 /*
- * Of each type: what must stand in the metadata, in an authentication (between blanks), in the
+ * For each type: required parameters in the metadata, in an authentication (between blanks), in the
  * environment.
  */
 static const struct {
@@ -860,7 +858,7 @@ static char *auth_of(const char *parameters)
 	return text;
 }
 
-/* announced: that the type is one that will go is all that is told. */
+/* announced: the only finding is that the type is deprecated. */
 static void expect_quiet(const char *text, bool announced)
 {
 	struct checkobjects_result result;
@@ -870,8 +868,8 @@ static void expect_quiet(const char *text, bool announced)
 		fail_msg("%s\n%s", text, got);
 }
 
-/* Valid for all that anybody can know. */
-static void what_is_unknown_is_not_judged(void **state)
+/* Valid as far as can be known. */
+static void unknown_parts_are_not_checked(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(of_types) / sizeof(of_types[0]); i++) {
@@ -898,8 +896,8 @@ static void what_is_unknown_is_not_judged(void **state)
 	}
 }
 
-/* Each, whatever else is unknown. */
-static void what_is_known_is_judged_beside_it(void **state)
+/* Each, even if other parts are unknown. */
+static void known_parts_are_checked(void **state)
 {
 	static const struct {
 		const char *type, *metadata, *wanted;
@@ -940,8 +938,8 @@ static void what_is_known_is_judged_beside_it(void **state)
 	}
 }
 
-/* Their values stand in sentences, too. */
-static void ordinary_secrets_leave_sentences_alone(void **state)
+/* Their values also occur in sentences. */
+static void secrets_are_replaced_only_in_quotes(void **state)
 {
 	static const char *const values[] = { "redis", "a", "param", "listLength", "value", "must be", "number",
 		"trigger" };
@@ -957,7 +955,7 @@ static void ordinary_secrets_leave_sentences_alone(void **state)
 			"f:8: ScaledObject shop/a: spec.triggers[0].metadata.listLength: unable to set param "
 			"\"listLength\" value \"x\": must be a whole number\n");
 	}
-	/* One complaint, where the authentication stands. */
+	/* One problem, at the authentication. */
 	for (size_t i = 0; i < 2; i++) {
 		MEM_AUTO char *text = mem_printf(WITH_AUTH("listName: jobs, address: 'h:1'") NEXT AUTH("pw", "password")
 							 NEXT SECRET("redis", "stringData: {pw: '%s'}"),
@@ -967,13 +965,13 @@ static void ordinary_secrets_leave_sentences_alone(void **state)
 			"f:16: TriggerAuthentication shop/redis: spec.secretTargetRef[0]: parameter \"password\": key "
 			"\"pw\" of Secret shop/redis is empty\n");
 	}
-	/* In quotes they are values, again and again. */
+	/* In quotes they are values, each time. */
 	expect(WITH_AUTH("listName: jobs") NEXT AUTH("addr", "address")
 			NEXT SECRET("redis", "stringData: {addr: 'secret'}"),
 		false, "f:7: ScaledObject shop/a: spec.triggers[0]: address \"(secret)\": must be host:port\n");
 }
 
-static void with_complete_what_is_missing_is_told(void **state)
+static void complete_reports_missing_references(void **state)
 {
 	(void)state;
 	expect(SO("a") TARGET REDIS, true,
@@ -991,7 +989,7 @@ static void with_complete_what_is_missing_is_told(void **state)
 		"shop/redis is not in the input\n");
 }
 
-static void an_unknown_type_is_told(void **state)
+static void unknown_type_is_reported(void **state)
 {
 	(void)state;
 	expect(SO("a") TARGET "  triggers:\n  - {type: redsi, metadata: {}}\n", false,
@@ -1002,7 +1000,7 @@ static void an_unknown_type_is_told(void **state)
 		"version; use prometheus with the brokers' metric pulsar_subscription_back_log)\n");
 }
 
-static void a_thousand_rivals_cost_little(void **state)
+static void a_thousand_conflicts_are_cheap(void **state)
 {
 	struct checkobjects_result result;
 	char *text = mem_dup(""), *got;
@@ -1026,20 +1024,20 @@ static void a_thousand_rivals_cost_little(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_ones_are_quiet),
-		cmocka_unit_test(bad_ones_are_told),
-		cmocka_unit_test(what_options_refuse),
-		cmocka_unit_test(logins_to_vault_are_judged_as_kscaled_does),
-		cmocka_unit_test(secrets_are_not_read_where_kscaled_does_not),
-		cmocka_unit_test(good_scaledjobs_are_quiet),
-		cmocka_unit_test(bad_scaledjobs_are_told),
-		cmocka_unit_test(a_scaledjob_with_all_it_refers_to),
-		cmocka_unit_test(what_is_unknown_is_not_judged),
-		cmocka_unit_test(what_is_known_is_judged_beside_it),
-		cmocka_unit_test(ordinary_secrets_leave_sentences_alone),
-		cmocka_unit_test(with_complete_what_is_missing_is_told),
-		cmocka_unit_test(an_unknown_type_is_told),
-		cmocka_unit_test(a_thousand_rivals_cost_little),
+		cmocka_unit_test(good_scaledobjects_have_no_findings),
+		cmocka_unit_test(bad_scaledobjects_are_reported),
+		cmocka_unit_test(refused_by_options),
+		cmocka_unit_test(vault_logins_follow_the_options),
+		cmocka_unit_test(restrict_secret_access),
+		cmocka_unit_test(good_scaledjobs_have_no_findings),
+		cmocka_unit_test(bad_scaledjobs_are_reported),
+		cmocka_unit_test(scaledjob_with_all_references),
+		cmocka_unit_test(unknown_parts_are_not_checked),
+		cmocka_unit_test(known_parts_are_checked),
+		cmocka_unit_test(secrets_are_replaced_only_in_quotes),
+		cmocka_unit_test(complete_reports_missing_references),
+		cmocka_unit_test(unknown_type_is_reported),
+		cmocka_unit_test(a_thousand_conflicts_are_cheap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@ static void on_message(void *arg, const char *path, const char *message)
 	buf_printf(out, "%s%s: %s", out->len > 0 ? "\n" : "", path, message);
 }
 
-static void each_rule_has_its_words(void **state)
+static void each_rule_has_its_message(void **state)
 {
 	static const struct {
 		const char *schema, *value, *messages;
@@ -31,7 +31,7 @@ static void each_rule_has_its_words(void **state)
 		{ "{\"type\":\"string\"}", "[]", ": must be a string, not a list" },
 		{ "{\"type\":\"string\"}", "null", ": must be a string, not null" },
 		{ "{\"type\":\"string\",\"nullable\":true}", "null", "" },
-		{ "{\"type\":\"integer\"}", "\"5\"", ": must be a whole number, not a string: take the quotes away" },
+		{ "{\"type\":\"integer\"}", "\"5\"", ": must be a whole number, not a string: remove the quotes" },
 		{ "{\"type\":\"integer\"}", "5.0", "" },
 		{ "{\"type\":\"integer\"}", "5.5", ": must be a whole number, not a number" },
 		{ "{\"type\":\"integer\",\"format\":\"int32\"}", "2147483648",
@@ -40,7 +40,7 @@ static void each_rule_has_its_words(void **state)
 		{ "{\"type\":\"integer\",\"minimum\":1,\"maximum\":3}", "0", ": 0 is too small: at least 1" },
 		{ "{\"type\":\"integer\",\"minimum\":1,\"maximum\":3}", "4", ": 4 is too big: at most 3" },
 		{ "{\"type\":\"integer\",\"minimum\":1,\"maximum\":3}", "3", "" },
-		{ "{\"type\":\"boolean\"}", "\"true\"", ": must be true or false, not a string: take the quotes away" },
+		{ "{\"type\":\"boolean\"}", "\"true\"", ": must be true or false, not a string: remove the quotes" },
 		{ "{\"type\":\"object\"}", "[]", ": must be an object, not a list" },
 		{ "{\"type\":\"array\"}", "{}", ": must be a list, not an object" },
 		{ "{\"type\":\"string\",\"minLength\":1}", "\"\"", ": must not be empty" },
@@ -66,7 +66,7 @@ static void each_rule_has_its_words(void **state)
 			"[c.d/e]: must be a string, not a number: put it in quotes" },
 		{ "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\"}}}}",
 			"[{\"a\":1},{\"a\":\"x\"},5]",
-			"[1].a: must be a whole number, not a string: take the quotes away\n[2]: must be an object, "
+			"[1].a: must be a whole number, not a string: remove the quotes\n[2]: must be an object, "
 			"not a number" },
 	};
 
@@ -86,7 +86,7 @@ static void each_rule_has_its_words(void **state)
 	}
 }
 
-/* A password that stands where it should not is not shown. */
+/* A misplaced password is not shown. */
 static void values_are_not_shown(void **state)
 {
 	static const char schema_text[] = "{\"type\":\"object\",\"properties\":{\"token\":{\"type\":\"integer\"},"
@@ -106,7 +106,7 @@ static void values_are_not_shown(void **state)
 	json_decref(value);
 }
 
-static void the_program_has_the_schemas(void **state)
+static void schemas_are_embedded(void **state)
 {
 	static const char *const kinds[] = { "ScaledObject", "ScaledJob", "TriggerAuthentication",
 		"ClusterTriggerAuthentication" };
@@ -123,7 +123,7 @@ static void the_program_has_the_schemas(void **state)
 	crdschema_free(s);
 }
 
-static void near_names(void **state)
+static void similar_names(void **state)
 {
 	static const struct {
 		const char *wanted, *best;
@@ -162,10 +162,10 @@ static void near_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_rule_has_its_words),
+		cmocka_unit_test(each_rule_has_its_message),
 		cmocka_unit_test(values_are_not_shown),
-		cmocka_unit_test(the_program_has_the_schemas),
-		cmocka_unit_test(near_names),
+		cmocka_unit_test(schemas_are_embedded),
+		cmocka_unit_test(similar_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

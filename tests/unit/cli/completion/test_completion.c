@@ -44,7 +44,7 @@ static char *script(const char *shell)
 	return text;
 }
 
-/* The part of the script that is about one command. */
+/* The part of the script for one command. */
 static char *part_of(const char *shell, const char *text, const char *command)
 {
 	bool fish = strcmp(shell, "fish") == 0;
@@ -86,10 +86,10 @@ static void stands_in(const char *shell, const char *part, const char *command, 
 }
 
 /*
- * What getopt_long takes stands in each script, with a value if it has one, though it is read from
- * what --help says. One option is taken only to tell that it is gone.
+ * Each option of getopt_long is in each script, with a value if it takes one, although the script
+ * is generated from --help. One option exists only to report its removal.
  */
-static void every_option_of_every_command_is_there(void **state)
+static void completes_every_option(void **state)
 {
 	int seen = 0;
 
@@ -111,8 +111,8 @@ static void every_option_of_every_command_is_there(void **state)
 	assert_true(seen > 3 * 25);
 }
 
-/* What options_help prints is compared with the table in tests/unit/options/test_options.c. */
-static void every_option_of_the_daemon_is_there(void **state)
+/* tests/unit/options/test_options.c compares options_help with the table. */
+static void completes_every_daemon_option(void **state)
 {
 	char *help = NULL;
 	size_t size = 0;
@@ -140,7 +140,7 @@ static void every_option_of_the_daemon_is_there(void **state)
 	free(help);
 }
 
-static void commands_and_closed_values_are_there(void **state)
+static void completes_commands_and_values(void **state)
 {
 	(void)state;
 	for (size_t s = 0; s < MEM_COUNT(shells); s++) {
@@ -160,7 +160,7 @@ static void commands_and_closed_values_are_there(void **state)
 	}
 }
 
-/* What is offered is taken. */
+/* Offered values are accepted. */
 static void each_value_of_an_option_is_accepted(void **state)
 {
 	static const char *const names[] = { "leader-elect", "log-level", "log-format", "http-min-tls-version" };
@@ -186,8 +186,8 @@ static void each_value_of_an_option_is_accepted(void **state)
 	assert_null(options_values("nonsense"));
 }
 
-/* What a shell would take for its own syntax is a text: an apostrophe, and brackets for zsh. */
-static void texts_are_quoted(void **state)
+/* Special characters are quoted: apostrophes, and brackets for zsh. */
+static void help_texts_are_quoted(void **state)
 {
 	static const struct commandline line = { .help = "  --odd X      it's [a\\b] $x `c`\n" };
 	static const struct completion_command odd[] = { { "run", "it's", &line } };
@@ -206,25 +206,25 @@ static void texts_are_quoted(void **state)
 	}
 }
 
-static void another_shell_is_an_error(void **state)
+static void unknown_shell_is_an_error(void **state)
 {
 	struct err err = { 0 };
 
 	(void)state;
 	assert_null(completion_script("tcsh", commands, MEM_COUNT(commands), &err));
 	assert_int_equal(err.kind, ERR_INVALID);
-	assert_string_equal(err.msg, "\"tcsh\" is no shell that is known: bash, zsh and fish are");
+	assert_string_equal(err.msg, "unknown shell \"tcsh\": use bash, zsh or fish");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_option_of_every_command_is_there),
-		cmocka_unit_test(every_option_of_the_daemon_is_there),
-		cmocka_unit_test(commands_and_closed_values_are_there),
+		cmocka_unit_test(completes_every_option),
+		cmocka_unit_test(completes_every_daemon_option),
+		cmocka_unit_test(completes_commands_and_values),
 		cmocka_unit_test(each_value_of_an_option_is_accepted),
-		cmocka_unit_test(texts_are_quoted),
-		cmocka_unit_test(another_shell_is_an_error),
+		cmocka_unit_test(help_texts_are_quoted),
+		cmocka_unit_test(unknown_shell_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,7 +69,7 @@ static void as_json(void **state)
 	diagnosis_done(&d);
 }
 
-static void the_worst_counts(void **state)
+static void worst_status(void **state)
 {
 	struct diagnosis d = { 0 };
 
@@ -88,7 +88,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_text),
 		cmocka_unit_test(as_json),
-		cmocka_unit_test(the_worst_counts),
+		cmocka_unit_test(worst_status),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All judgements, on facts: a chain that is fine, and one fact changed at a time. What the API
- * server really says is in tests/live/test_doctor.py.
+ * All checks, on given facts: a good chain, and one fact changed at a time.
+ * tests/live/test_doctor.py has a real API server.
  */
 #include "cli/doctor/doctor.h"
 
@@ -69,7 +69,7 @@
 #define DENIED       "{'error': 'denied', 'message': 'no', 'wanted': 'get on it'}"
 #define LACKS        "{'error': 'missing', 'message': 'no'}"
 
-/* A chain that is fine. */
+/* A good chain. */
 static const char *const fine[] = {
 	CONFIG(", 'token': {'subject': 'system:serviceaccount:kscaled:kscaled', 'issued_ms': 1789999000000, "
 	       "'until_ms': "
@@ -163,7 +163,7 @@ static json_t *facts_of(const char *text)
 			text += strlen(words[i].word);
 			continue;
 		}
-		/* \' is a quote inside of a text */
+		/* \' is a quote in a text */
 		if (text[0] == '\\' && text[1] == '\'') {
 			buf_puts(&out, "\\\"");
 			text += 2;
@@ -202,7 +202,7 @@ static void visit(const struct doctor_setup *s, const char *changed, bool reache
 	json_object_update(facts, change);
 	release_read_kubeconfig(&known, facts);
 	release_read(&known, facts);
-	doctor_judge(&known, facts, reached, NOW_MS, out);
+	doctor_check(&known, facts, reached, NOW_MS, out);
 	json_decref(facts);
 	json_decref(change);
 }
@@ -224,7 +224,7 @@ static void print(const struct diagnosis *d)
 	buf_done(&text);
 }
 
-/* Fails the test when there is none. */
+/* Fails the test if there is none. */
 static struct diagnosis_line the_first_of(const struct diagnosis *d, const char *hop, enum diagnosis_status status)
 {
 	const struct diagnosis_line *line = first_of(d, hop, status);
@@ -236,7 +236,7 @@ static struct diagnosis_line the_first_of(const struct diagnosis *d, const char 
 	return line ? *line : (struct diagnosis_line){ .hop = hop, .status = status };
 }
 
-static void all_is_fine(void **state)
+static void no_findings_without_faults(void **state)
 {
 	struct diagnosis d = { 0 };
 
@@ -276,7 +276,7 @@ static const struct example {
 	{ "credentials", CONFIG(""), WARN, "neither a token nor", "kscaled join" },
 	{ "credentials", CONFIG(", 'certificate': {'unreadable': 'no PEM'}"), BAD, "no PEM", "kubeadm certs renew" },
 	{ "credentials", CONFIG(", 'certificate': {'cn': 'admin', 'from_ms': 1, 'until_ms': 1789999999000}"), BAD,
-		"\"admin\" ended at 2026-09-21T14:13:19Z", "kscaled join" },
+		"\"admin\" expired at 2026-09-21T14:13:19Z", "kscaled join" },
 	{ "credentials",
 		CONFIG(", 'certificate': {'cn': 'admin', 'from_ms': 1790009000000, 'until_ms': 1890000000000}"), BAD,
 		"not valid before 2026-09-21T16:43:20Z", "sudo timedatectl set-ntp true" },
@@ -284,13 +284,14 @@ static const struct example {
 		CONFIG(", 'token_file': '/t', 'token': {'subject': 'system:serviceaccount:ns:me', 'issued_ms': 1, "
 		       "'until_ms': "
 		       "2}"),
-		BAD, "token of system:serviceaccount:ns:me ended", "kubectl -n ns create token me --duration 24h >/t" },
-	{ "credentials", CONFIG(", 'token': {'subject': '', 'issued_ms': 0, 'until_ms': 0}"), OK, "does not end",
+		BAD, "token of system:serviceaccount:ns:me expired",
+		"kubectl -n ns create token me --duration 24h >/t" },
+	{ "credentials", CONFIG(", 'token': {'subject': '', 'issued_ms': 0, 'until_ms': 0}"), OK, "does not expire",
 		NULL },
 	{ "credentials",
 		CONFIG(", 'token': {'subject': 'system:serviceaccount:ns:me', 'issued_ms': 1789990000000, 'until_ms': "
 		       "1790000100000}"),
-		WARN, "ends soon",
+		WARN, "expires soon",
 		"token=$(kubectl -n ns create token me --duration 24h) && kubectl config set-credentials USER "
 		"--kubeconfig k --token \"$token\"" },
 	{ "api-server", "'version': {'error': 'temporary', 'message': 'connect: Connection refused'}", BAD, "refused",
@@ -303,7 +304,7 @@ static const struct example {
 		"`sudo kubeadm certs renew apiserver`" },
 	{ "api-server", "'version': {'error': 'temporary', 'message': 'certificate is not yet valid'}", BAD,
 		"not yet valid", "sudo timedatectl set-ntp true" },
-	{ "api-server", "'version': {'error': 'denied', 'message': 'HTTP 401: Unauthorized'}", BAD, "who asks",
+	{ "api-server", "'version': {'error': 'denied', 'message': 'HTTP 401: Unauthorized'}", BAD, "does not accept",
 		"kubectl -n kscaled create token kscaled" },
 	{ "api-server", "'version': {'object': {'major': '1', 'minor': '24', 'gitVersion': 'v1.24.0'}}", WARN, "older",
 		"1.25" },
@@ -317,7 +318,7 @@ static const struct example {
 		"'version': {'object': {'major': '1', 'minor': '32', 'date_ms': 1790000000000, 'asked_ms': "
 		"1789999990000}}",
 		WARN, "10 seconds behind", "sudo timedatectl set-ntp true" },
-	{ "clock", "'version': {'object': {'major': '1', 'minor': '32', 'date_ms': 0}}", SKIP, "does not tell", NULL },
+	{ "clock", "'version': {'object': {'major': '1', 'minor': '32', 'date_ms': 0}}", SKIP, "sends no Date", NULL },
 	{ "rights",
 		"'rights': {'object': {'account': 'a', 'asked': 2, 'missing': [{'account': 'a', 'role': "
 		"'kscaled-jobs', "
@@ -326,21 +327,21 @@ static const struct example {
 		"'name': "
 		"'x', 'namespace': 'shop'}}]}}",
 		BAD,
-		"a may not list jobs.batch, get pods/log \"x\" in shop: role kscaled-jobs (if that is meant: kscaled "
-		"doctor "
+		"a may not list jobs.batch, get pods/log \"x\" in shop: role kscaled-jobs (if that is intended: "
+		"kscaled doctor "
 		"--no-scaledjobs)",
 		OURS },
-	/* A whole role that may have been left out on purpose. */
+	/* A whole role that may have been omitted on purpose. */
 	{ "rights",
 		"'rights': {'object': {'account': 'a', 'asked': 1, 'missing': [{'account': 'a', 'role': "
 		"'kscaled-jobs', 'attributes': {}}], 'needed': [{'account': 'a', 'role': 'kscaled-jobs'}]}}",
-		SKIP, "role kscaled-jobs is not whole, as with --no-scaledjobs", NULL },
+		SKIP, "role kscaled-jobs is incomplete, as with --no-scaledjobs", NULL },
 	{ "rights", "'rights': " DENIED, SKIP, "needs get on it", NULL },
 	{ "rights", "'excess': {'object': ['rolebindings shop/kscaled-secrets']}", WARN,
-		"rolebindings shop/kscaled-secrets is more than the options ask for: see --restrict-secret-access",
+		"rolebindings shop/kscaled-secrets grants more than the options call for: see --restrict-secret-access",
 		"kubectl -n shop delete rolebindings kscaled-secrets" },
 	{ "rights", "'excess': {'object': ['clusterrolebindings kscaled-old']}", WARN,
-		"clusterrolebindings kscaled-old is more than the options ask for",
+		"clusterrolebindings kscaled-old grants more than the options call for",
 		"kubectl delete clusterrolebindings kscaled-old" },
 	{ "rights", "'excess': " DENIED, SKIP, "needs get on it", NULL },
 	{ "crds", "'crd scaledjobs': " LACKS, BAD, "scaledjobs.keda.sh is missing", OURS },
@@ -357,14 +358,14 @@ static const struct example {
 	{ "crds",
 		"'crd scaledjobs': {'object': {'spec': {'versions': [{'name': 'v1alpha1', 'served': true}]}, 'status': "
 		"{'conditions': [{'type': 'Established', 'status': 'True'}]}}}",
-		OK, "1 of 4 have the schema of KEDA", NULL },
-	{ "service", "'service': " LACKS, BAD, "no Service kscaled/kscaled", "kscaled manifests --host HOST:8443 |" },
+		OK, "1 of 4 have KEDA's schema", NULL },
+	{ "service", "'service': " LACKS, BAD, "Service kscaled/kscaled does not exist",
+		"kscaled manifests --host HOST:8443 |" },
 	{ "service", "'service': {'error': 'temporary', 'message': 'etcd'}", BAD, "could not be read: etcd", NULL },
 	{ "service", "'service': {'object': {'spec': {'type': 'ClusterIP', 'ports': [{'port': 80}]}}}", BAD,
 		"no port 443", "kscaled manifests" },
-	{ "endpoints", "'endpointslices': {'object': {'items': []}}", BAD, "no endpoint that is ready",
-		"kscaled manifests" },
-	{ "endpoints", SLICE("false", "https"), BAD, "no endpoint that is ready", OURS },
+	{ "endpoints", "'endpointslices': {'object': {'items': []}}", BAD, "no ready endpoint", "kscaled manifests" },
+	{ "endpoints", SLICE("false", "https"), BAD, "no ready endpoint", OURS },
 	{ "endpoints", SLICE("true", ""), BAD, "EndpointSlice kscaled-host has no port named \"https\"", OURS },
 	{ "endpoints", EXTERNAL_NAME, OK, "resolves host.example itself", NULL },
 	{ "endpoints", "'endpoints': " LACKS, BAD, "no Endpoints kscaled/kscaled", OURS },
@@ -373,7 +374,7 @@ static const struct example {
 			READY) ", 'endpointslices': {'object': {'items': []}}, 'service': {'object': "
 			       "{'spec': "
 			       "{'selector': {'a': 'b'}, 'ports': [{'port': 443}]}}}",
-		BAD, "no endpoint", "kubectl -n kscaled rollout restart deployment/kscaled" },
+		BAD, "no ready endpoint", "kubectl -n kscaled rollout restart deployment/kscaled" },
 	{ "apiservice", "'apiservice': " LACKS, BAD, "no APIService", OURS },
 	{ "apiservice", APISERVICE("'namespace': 'keda', 'name': 'adapter'", "'status': 'True'"), BAD,
 		"names Service keda/adapter", "\"namespace\":\"kscaled\",\"name\":\"kscaled\",\"port\":443" },
@@ -382,18 +383,18 @@ static const struct example {
 	{ "routing",
 		EXTERNAL_NAME ", " APISERVICE(OUR_SERVICE,
 			"'status': 'False', 'message': 'unsupported service type \\'ExternalName\\''"),
-		BAD, "knows no ExternalName", "--host ADDRESS:PORT" },
+		BAD, "not support ExternalName", "--host ADDRESS:PORT" },
 	{ "routing", APISERVICE(OUR_SERVICE, "'status': 'False', 'message': 'from https://10.0.0.9:443/apis: timeout'"),
 		WARN, "cluster IP 10.0.0.9", "--enable-aggregator-routing=true" },
 	{ "routing",
 		APISERVICE(OUR_SERVICE, "'status': 'False', 'message': 'from https://192.0.2.7:8443/apis: timeout'"),
-		OK, "what the Service names", NULL },
-	{ "ca-bundle", "'certificates': {'object': {'ca': 'SERVING', 'serving': 'SERVING'}}", BAD,
-		"is not kscaled's authority", "kubectl -n kscaled get secret kscaled-certs" },
+		OK, "the Service's address", NULL },
+	{ "ca-bundle", "'certificates': {'object': {'ca': 'SERVING', 'serving': 'SERVING'}}", BAD, "lacks kscaled's CA",
+		"kubectl -n kscaled get secret kscaled-certs" },
 	{ "ca-bundle", "'apiservice': {'object': {'spec': {'service': {" OUR_SERVICE "}}}}", BAD, "has no caBundle",
 		"kubectl patch apiservice" },
-	{ "ca-bundle", "'certificates': " LACKS, BAD, "no authority", "systemctl restart kscaled" },
-	{ "ca-bundle", "'certificates': " LACKS ", 'deployment': {'object': {}}, " PODS(READY) "", BAD, "no authority",
+	{ "ca-bundle", "'certificates': " LACKS, BAD, "no CA in", "systemctl restart kscaled" },
+	{ "ca-bundle", "'certificates': " LACKS ", 'deployment': {'object': {}}, " PODS(READY) "", BAD, "no CA in",
 		"kubectl -n kscaled rollout restart deployment/kscaled" },
 	{ "ca-bundle", "'certificates': " DENIED, SKIP, "needs get on it", NULL },
 	{ "request-header", "'request-header': {'object': {'data': {}}}", BAD,
@@ -406,20 +407,20 @@ static const struct example {
 	{ "request-header",
 		"'request-header': {'object': {'data': {'requestheader-client-ca-file': 'x', "
 		"'requestheader-username-headers': '[\\'X-Remote-User\\']'}}}",
-		BAD, "is no certificate", "--requestheader-client-ca-file" },
+		BAD, "is not a certificate", "--requestheader-client-ca-file" },
 	{ "available",
 		APISERVICE(OUR_SERVICE, "'status': 'False', 'reason': 'FailedDiscoveryCheck', 'message': 'refused'"),
 		BAD, "FailedDiscoveryCheck: refused", "kubectl delete apiservice" },
 	{ "available", APISERVICE(OUR_SERVICE, "'status': 'False', 'message': 'x509: unknown authority'"), BAD, "x509",
 		"kubectl patch apiservice" },
 	{ "metric", "'discovery': " LACKS, BAD, "is not found", "systemctl restart kscaled" },
-	{ "metric", "'metric': null", OK, "no ScaledObject with an external metric", NULL },
+	{ "metric", "'metric': null", OK, "no ScaledObject has an external metric", NULL },
 	{ "metric", "'metric': {'of': 'shop/web', 'error': 'invalid', 'message': 'source is down'}", BAD,
 		"source is down", "kscaled explain shop/web" },
 	{ "metric",
 		"'metric': {'of': 'shop/web', 'name': 's0', 'error': 'temporary', 'message': 'GET x: HTTP 503: metric "
 		"s0: redis is down'}",
-		OK, "kscaled answers; it has no value for shop/web, as its source fails", NULL },
+		OK, "kscaled answers; it has no value for shop/web, because its source fails", NULL },
 	{ "metric", "'metric': {'of': 'shop/web', 'error': 'denied', 'wanted': 'list on x'}", SKIP, "needs list on x",
 		NULL },
 	{ "metric", "'metric': {'of': 'shop/web', 'object': {'items': []}}", BAD, "there is no value",
@@ -436,38 +437,38 @@ static const struct example {
 		"'name': "
 		"'x'}}}]}}",
 		BAD, "v names Service keda/x", OURS },
-	{ "webhook-reached", "'trial': {'object': {}}", BAD, "took a ScaledObject", "systemctl restart" },
+	{ "webhook-reached", "'trial': {'object': {}}", BAD, "accepted an invalid ScaledObject", "systemctl restart" },
 	{ "webhook-reached", "'trial': " DENIED, SKIP, "needs get on it", NULL },
 	{ "webhook-reached", "'trial': {'error': 'invalid', 'message': 'admission webhook x denied'}", WARN,
 		"another webhook", NULL },
 	{ "webhook-reached", "'trial': {'error': 'temporary', 'message': 'failed calling webhook x'}", BAD,
-		"does not get to the webhook", "systemctl restart" },
+		"does not reach the webhook", "systemctl restart" },
 	{ "lease", "'lease': " LACKS, BAD, "never run", "systemctl restart" },
-	{ "lease", LEASE("lease", "", "false"), BAD, "nobody holds", "systemctl restart" },
+	{ "lease", LEASE("lease", "", "false"), BAD, "no one holds", "systemctl restart" },
 	{ "lease", LEASE("lease", "x", "false"), BAD,
-		"x holds the Lease kscaled/operator.keda.sh, but has not "
-		"renewed it for 15 seconds",
+		"x holds the Lease kscaled/operator.keda.sh, but did not renew it in the 15 seconds",
 		"systemctl restart" },
 	{ "keda", LEASE("keda-lease", "keda-1", "true"), BAD, "keda-1 holds",
 		"kubectl -n keda scale deployment keda-operator --replicas 0" },
-	{ "keda", LEASE("keda-lease", "keda-1", "false"), OK, "is not there", NULL },
+	{ "keda", LEASE("keda-lease", "keda-1", "false"), OK, "not installed", NULL },
 	{ "keda", "'keda-deployment': {'object': {'spec': {'replicas': 1}}}", WARN, "wants 1 replicas",
 		"--replicas 0" },
 	{ "keda", "'keda-deployment': {'object': {'spec': {'replicas': 0}}}", OK, "has no replicas", NULL },
-	{ "hpas", HPA(""), BAD, "shop/hpa has the target of ScaledObject shop/web", "kubectl -n shop delete hpa hpa" },
-	{ "hpas", HPA(", 'ownerReferences': [{'kind': 'ScaledObject', 'name': 'other'}]"), BAD, "is not of it",
+	{ "hpas", HPA(""), BAD, "shop/hpa has the same target as ScaledObject shop/web",
+		"kubectl -n shop delete hpa hpa" },
+	{ "hpas", HPA(", 'ownerReferences': [{'kind': 'ScaledObject', 'name': 'other'}]"), BAD, "does not belong to it",
 		"kubectl -n shop delete hpa hpa" },
 	{ "hpas", "'hpas': " DENIED, SKIP, "needs get on it", NULL },
 	{ "objects", OBJECTS("{'type': 'Ready', 'status': 'False', 'reason': 'Bad', 'message': 'why'}"), BAD,
 		"ScaledObject shop/web is not Ready: Bad: why", "kscaled explain so shop/web" },
 	{ "objects", OBJECTS("{'type': 'Ready', 'status': 'False', 'reason': 'TriggerError', 'message': 'why'}"), OK,
-		"all 1 are taken up; of 1 a source fails", NULL },
+		"all 1 are reconciled; a source of 1 fails", NULL },
 	{ "sources", OBJECTS("{'type': 'Ready', 'status': 'False', 'reason': 'TriggerError', 'message': 'why'}"), WARN,
-		"a source of ScaledObject shop/web fails, while kscaled is well: TriggerError: why",
+		"a source of ScaledObject shop/web fails, kscaled itself works: TriggerError: why",
 		"kscaled explain so shop/web" },
 	{ "sources", OBJECTS("{'type': 'Ready', 'status': 'False', 'reason': 'Bad', 'message': 'why'}"), OK,
 		"none fails", NULL },
-	{ "objects", OBJECTS(""), BAD, "nobody looks after it", "systemctl restart" },
+	{ "objects", OBJECTS(""), BAD, "no kscaled reconciles it", "systemctl restart" },
 	{ "certificates", "'certificates': {'object': {'ca': 'CA', 'serving': 'x'}}", BAD,
 		"serving certificate cannot be read", "systemctl restart" },
 	{ "certificates", "'certificates': {'object': {'ca': 'CA'}}", BAD, "no serving certificate",
@@ -476,7 +477,7 @@ static const struct example {
 
 static const char *const programs[] = { "kscaled ", "kubectl ", "helm ", "sudo ", "token=$(kubectl " };
 
-/* The text begins with a command's name. */
+/* Whether the text begins with the name of a program. */
 static bool is_command(const char *text)
 {
 	size_t i = 0;
@@ -487,8 +488,7 @@ static bool is_command(const char *text)
 }
 
 /*
- * A command has nothing in it that only people understand; in a sentence each pair of backquotes
- * holds a command, or options.
+ * A command contains no prose; in a sentence each pair of backquotes contains a command or options.
  */
 static bool is_a_mend(const char *text)
 {
@@ -532,14 +532,14 @@ static void expect(const struct example *e)
 	"{'limits': {'memory': '96Mi'}}}]}}}}}, " PODS(pod)
 #define AGAIN "kscaled manifests --watch-namespace shop --restrict-secret-access"
 
-/* The Pod's own state, and what mends it. */
+/* The Pod's state, and the fix. */
 static const struct example pods[] = {
 	{ "pods", IN_PODS(READY), OK, "1 of 1 ready", NULL },
 	{ "pods", IN_PODS(READY ", " WAITS("'state': {'waiting': {'reason': 'ErrImagePull'}}")), WARN,
 		"cannot get its image r/kscaled:1 on node n: ErrImagePull", AGAIN " --image REGISTRY/kscaled:1 |" },
 	{ "pods", IN_PODS(WAITS("'state': {'waiting': {'reason': 'ImagePullBackOff', 'message': 'why'}}")), BAD,
-		"Pod kscaled-1 cannot get its image r/kscaled:1 on node n: ImagePullBackOff: why: it must be on that "
-		"node, or in a registry that it reaches",
+		"Pod kscaled-1 cannot get its image r/kscaled:1 on node n: ImagePullBackOff: why: the image must be on "
+		"that node or in a registry that it reaches",
 		AGAIN " --image REGISTRY/kscaled:1 | kubectl apply -f -" },
 	{ "pods",
 		IN_PODS(POD("'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'False', 'reason': "
@@ -550,19 +550,19 @@ static const struct example pods[] = {
 		IN_PODS(WAITS("'restartCount': 4, 'state': {'waiting': {'reason': 'CrashLoopBackOff'}}, 'lastState': "
 			      "{'terminated': {'exitCode': 2, 'reason': 'Error', 'message': 'one\\ntwo: bad\\nkscaled: "
 			      "`kscaled help` shows the options\\n'}}")),
-		BAD, "ends again and again (CrashLoopBackOff, 4 times so far, exit status 2): two: bad",
+		BAD, "keeps exiting (CrashLoopBackOff, 4 restarts so far, exit status 2): two: bad",
 		"kubectl -n kscaled logs --previous kscaled-1" },
 	{ "pods",
 		IN_PODS(WAITS("'restartCount': 4, 'state': {'waiting': {'reason': 'CrashLoopBackOff'}}, 'lastState': "
 			      "{'terminated': {'exitCode': 137, 'reason': 'OOMKilled'}}")),
-		BAD, "was killed for memory (OOMKilled), 4 times so far: its limit is 96Mi",
+		BAD, "ran out of memory (OOMKilled), 4 restarts so far: its limit is 96Mi",
 		"kubectl -n kscaled set resources deployment kscaled -c kscaled --limits memory=192Mi" },
 	{ "pods", IN_PODS(WAITS("'state': {'waiting': {'reason': 'CreateContainerConfigError', 'message': 'x'}}")), BAD,
 		"cannot be started: CreateContainerConfigError: x", "describe pod" },
 	{ "pods", IN_PODS(WAITS("'state': {'running': {}}")), BAD, "runs, but is not ready",
 		"kubectl -n kscaled logs kscaled-1" },
 	{ "pods", IN_PODS(POD("'phase': 'Failed', 'reason': 'Evicted', 'message': 'disk'")), BAD,
-		"was ended: Evicted: disk", "describe pod" },
+		"failed: Evicted: disk", "describe pod" },
 	{ "pods", IN_PODS(""), BAD, "Deployment kscaled/kscaled has no Pod", "describe replicasets" },
 	{ "pods", "'deployment': {'object': {'spec': {'replicas': 0}}}, " PODS(""), BAD, "is stopped",
 		"kubectl -n kscaled scale deployment kscaled --replicas 1" },
@@ -584,14 +584,14 @@ static void pods_come_first(void **state)
 		"{" IN_PODS(WAITS("'state': {'waiting': {'reason': 'ErrImagePull'}}")) ", 'certificates': " LACKS
 										       ", 'lease': " LACKS "}",
 		true, &d);
-	/* What follows from it is no finding of its own. */
+	/* Consequences are not findings of their own. */
 	for (size_t i = 0; i < d.count; i++)
 		assert_true(d.list[i].status != BAD || strcmp(d.list[i].hop, "pods") == 0);
-	assert_string_equal(the_first_of(&d, "lease", SKIP).message, "not looked at: pods is wrong");
+	assert_string_equal(the_first_of(&d, "lease", SKIP).message, "not checked: pods failed");
 	diagnosis_done(&d);
 }
 
-static void not_installed_is_one_line(void **state)
+static void not_installed_is_the_only_finding(void **state)
 {
 	struct diagnosis d = { 0 };
 	struct buf text = BUF_INIT(10000);
@@ -600,8 +600,8 @@ static void not_installed_is_one_line(void **state)
 	visit(&usual, "{'service': " LACKS ", 'apiservice': " LACKS "}", true, &d);
 	diagnosis_text(&d, &text);
 	assert_string_equal(buf_text(&text),
-		"error    release          kscaled is not installed in namespace kscaled of this cluster: kscaled "
-		"manifests | kubectl apply -f - installs it, or helm install, or kscaled join\n");
+		"error    release          kscaled is not installed in namespace kscaled of this cluster: install it "
+		"with kscaled manifests | kubectl apply -f -, helm install or kscaled join\n");
 	buf_done(&text);
 	diagnosis_done(&d);
 	/* KEDA's, say. */
@@ -610,9 +610,9 @@ static void not_installed_is_one_line(void **state)
 		"'metrics'}}}}}",
 		true, &d);
 	assert_int_equal(d.count, 1);
-	assert_non_null(strstr(d.list[0].message, "the external metrics are those of Service keda/metrics"));
+	assert_non_null(strstr(d.list[0].message, "the external metrics are served by Service keda/metrics"));
 	diagnosis_done(&d);
-	/* What may not be looked at may be there. */
+	/* What may not be read may exist. */
 	visit(&usual, "{'service': " DENIED ", 'deployment': " DENIED ", 'apiservice': " DENIED "}", true, &d);
 	assert_int_not_equal(diagnosis_worst(&d, "release"), BAD);
 	diagnosis_done(&d);
@@ -627,7 +627,7 @@ static void not_installed_is_one_line(void **state)
 	"'resources': {'requests': {'cpu': '20m'}, 'limits': {'memory': '96Mi'}}}]}}}}}"
 
 static const struct example of_helm[] = {
-	{ "service", HELM ", " PODS(READY) ", 'service': " LACKS, BAD, "no Service kscaled/metrics",
+	{ "service", HELM ", " PODS(READY) ", 'service': " LACKS, BAD, "Service kscaled/metrics does not exist",
 		"helm upgrade mine kscaled-7.tgz --namespace kscaled --reuse-values" },
 	{ "pods", HELM ", " PODS(WAITS("'state': {'waiting': {'reason': 'ErrImagePull'}}")), BAD,
 		"cannot get its image", "--reuse-values --set image.registry=REGISTRY" },
@@ -638,10 +638,10 @@ static const struct example of_helm[] = {
 	{ "rights",
 		HELM ", " PODS(READY) ", 'roles': {'object': []}, 'rights': {'object': {'account': 'a', 'missing': "
 				      "[{'account': 'a', 'role': 'r', 'attributes': {}}]}}",
-		BAD, "role r", "the release makes no roles (rbac.create=false): bind a to what it needs" },
+		BAD, "role r", "the release creates no roles (rbac.create=false): grant a these rights" },
 };
 
-static void helm_mends_helms(void **state)
+static void fix_of_a_release_is_helm(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(of_helm); i++)
@@ -650,28 +650,28 @@ static void helm_mends_helms(void **state)
 
 #define JOINED "'joined': {'object': '--kubeconfig /k3s.yaml --watch-namespace shop'}"
 
-/* Whatever is wrong with what `kscaled join` wrote, or made. */
+/* Faults of what `kscaled join` wrote or created. */
 static const struct example of_join[] = {
 	{ "credentials", JOINED ", " CONFIG(", 'token': {'subject': 'system:serviceaccount:a:b', 'until_ms': 2}"), BAD,
-		"ended", "sudo kscaled join --kubeconfig /k3s.yaml --watch-namespace shop" },
-	{ "api-server", JOINED ", 'version': {'error': 'denied', 'message': 'HTTP 401'}", BAD, "who asks",
+		"expired", "sudo kscaled join --kubeconfig /k3s.yaml --watch-namespace shop" },
+	{ "api-server", JOINED ", 'version': {'error': 'denied', 'message': 'HTTP 401'}", BAD, "does not accept",
 		"sudo kscaled join --kubeconfig /k3s.yaml --watch-namespace shop" },
 	{ "api-server", JOINED ", 'version': {'error': 'temporary', 'message': 'refused'}", BAD, "refused",
 		"sudo kscaled join --kubeconfig /k3s.yaml --watch-namespace shop" },
 	{ "kubeconfig", JOINED ", 'kubeconfig': {'error': 'invalid', 'message': 'line 3'}", BAD, "line 3",
 		"sudo kscaled join --kubeconfig /k3s.yaml --watch-namespace shop" },
 	{ "api-server", "'joined': {'object': ''}, 'version': {'error': 'temporary', 'message': 'refused'}", BAD,
-		"refused", "`sudo kscaled join --kubeconfig ADMIN` with the options of before" },
+		"refused", "`sudo kscaled join --kubeconfig ADMIN` with the same options as before" },
 	{ "service",
 		"'service': " LACKS ", 'roles': {'object': [{'kind': 'ClusterRole', 'metadata': {'name': "
 		"'kscaled-workloads', 'labels': {'app.kubernetes.io/name': 'kscaled'}, 'managedFields': [{'manager': "
 		"'kscaled-join'}]}}]}, 'webhooks': null",
-		BAD, "no Service",
+		BAD, "does not exist",
 		"sudo kscaled join --kubeconfig ADMIN --scale-kinds KINDS --no-scaledjobs "
 		"--restrict-secret-access" },
 };
 
-static void a_host_is_joined_again(void **state)
+static void fix_on_a_host_is_join(void **state)
 {
 	struct doctor_setup s = usual;
 	struct diagnosis d = { 0 };
@@ -679,43 +679,43 @@ static void a_host_is_joined_again(void **state)
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(of_join); i++)
 		expect(&of_join[i]);
-	/* Its own kubeconfig may not join. */
+	/* kscaled's own kubeconfig lacks the rights to join. */
 	s.admin = "/etc/of/host";
 	visit(&s, "{'joined': {'object': ''}, 'version': {'error': 'denied', 'message': 'HTTP 401'}}", false, &d);
 	assert_string_equal(the_first_of(&d, "api-server", BAD).mend,
-		"`sudo kscaled join --kubeconfig ADMIN` with the options of before");
+		"`sudo kscaled join --kubeconfig ADMIN` with the same options as before");
 	diagnosis_done(&d);
 }
 
-static void each_hop_says_what_is_wrong(void **state)
+static void each_hop_reports_its_faults(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(examples); i++)
 		expect(&examples[i]);
 }
 
-static void what_depends_on_it_is_left_out(void **state)
+static void dependent_hops_are_skipped(void **state)
 {
 	struct diagnosis d = { 0 };
 
 	(void)state;
 	visit(&usual, "{'service': " LACKS "}", true, &d);
-	assert_string_equal(the_first_of(&d, "available", SKIP).message, "not looked at: service is wrong");
-	assert_string_equal(the_first_of(&d, "metric", SKIP).message, "not looked at: service is wrong");
+	assert_string_equal(the_first_of(&d, "available", SKIP).message, "not checked: service failed");
+	assert_string_equal(the_first_of(&d, "metric", SKIP).message, "not checked: service failed");
 	assert_int_equal(diagnosis_worst(&d, "lease"), OK);
 	diagnosis_done(&d);
-	/* What may not be looked at is not wrong. */
+	/* What may not be read is not an error. */
 	visit(&usual, "{'service': " DENIED "}", true, &d);
 	assert_int_equal(diagnosis_worst(&d, "available"), OK);
 	assert_int_equal(diagnosis_worst(&d, "metric"), OK);
 	diagnosis_done(&d);
 	visit(&usual, "{'version': {'error': 'temporary', 'message': 'refused'}}", false, &d);
 	assert_int_equal(diagnosis_worst(&d, "credentials"), OK);
-	assert_string_equal(the_first_of(&d, "certificates", SKIP).message, "not looked at: api-server is wrong");
+	assert_string_equal(the_first_of(&d, "certificates", SKIP).message, "not checked: api-server failed");
 	diagnosis_done(&d);
 }
 
-static void options_count(void **state)
+static void options_change_the_findings(void **state)
 {
 	struct doctor_setup s = usual;
 	struct diagnosis d = { 0 };
@@ -758,7 +758,7 @@ static void options_count(void **state)
 	s.tls_cert_file = "/own.pem";
 	visit(&s, "{'certificates': {'object': {'serving': 'x'}}}", true, &d);
 	assert_int_equal(diagnosis_worst(&d, "ca-bundle"), SKIP);
-	assert_string_equal(the_first_of(&d, "certificates", BAD).mend, "a new certificate in /own.pem");
+	assert_string_equal(the_first_of(&d, "certificates", BAD).mend, "write a new certificate to /own.pem");
 	diagnosis_done(&d);
 	s = usual;
 	s.host = "h:1";
@@ -778,14 +778,14 @@ static void options_count(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_is_fine),
-		cmocka_unit_test(each_hop_says_what_is_wrong),
-		cmocka_unit_test(what_depends_on_it_is_left_out),
-		cmocka_unit_test(options_count),
+		cmocka_unit_test(no_findings_without_faults),
+		cmocka_unit_test(each_hop_reports_its_faults),
+		cmocka_unit_test(dependent_hops_are_skipped),
+		cmocka_unit_test(options_change_the_findings),
 		cmocka_unit_test(pods_come_first),
-		cmocka_unit_test(not_installed_is_one_line),
-		cmocka_unit_test(helm_mends_helms),
-		cmocka_unit_test(a_host_is_joined_again),
+		cmocka_unit_test(not_installed_is_the_only_finding),
+		cmocka_unit_test(fix_of_a_release_is_helm),
+		cmocka_unit_test(fix_on_a_host_is_join),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

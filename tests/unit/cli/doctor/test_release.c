@@ -42,8 +42,8 @@ static json_t *facts_of(const char *text)
 	"'resources': {'requests': {'cpu': '20m'}, 'limits': {'memory': '96Mi'}}}]}}}}}"
 #define ROLE(kind, name, more) "{'kind': '" kind "', 'metadata': {'name': '" name "'" more "}}"
 
-/* What the objects say of how they were made. */
-static void the_release_is_read(void **state)
+/* From the objects of an installation. */
+static void reads_how_it_was_installed(void **state)
 {
 	struct doctor_setup s = usual;
 	json_t *facts;
@@ -57,7 +57,7 @@ static void the_release_is_read(void **state)
 					 "['deployments/scale']}, {'apiGroups': "
 					 "['argoproj.io'], 'resources': ['rollouts/scale']}]}]}}");
 	release_read(&s, facts);
-	assert_int_equal(s.maker, DOCTOR_HELM);
+	assert_int_equal(s.installer, DOCTOR_HELM);
 	assert_string_equal(s.release, "mine");
 	assert_string_equal(s.account, "other");
 	assert_string_equal(s.service_name, "metrics");
@@ -66,7 +66,7 @@ static void the_release_is_read(void **state)
 	assert_true(s.no_scaledjobs && !s.webhook && !s.service_account_tokens && !s.restrict_secrets);
 	json_decref(facts);
 
-	/* In its own container, where the Deployment may not be read. */
+	/* In kscaled's container, without the right to read the Deployment. */
 	s = usual;
 	facts = facts_of("{'command': {'object': ['kscaled', 'run', '--watch-namespace=shop', '--webhook=false', "
 			 "'--restrict-secret-access']}}");
@@ -75,7 +75,7 @@ static void the_release_is_read(void **state)
 	assert_true(!s.webhook && s.restrict_secrets);
 	json_decref(facts);
 
-	/* A host's: only its roles tell. The command line is right before all. */
+	/* On a host, only from its roles. The command line takes precedence. */
 	s = usual;
 	facts = facts_of(
 		"{'deployment': " LACKS
@@ -86,7 +86,7 @@ static void the_release_is_read(void **state)
 			", 'namespace': 'b'") ", " ROLE("Role", "kscaled-jobs", "") ", " ROLE("ClusterRole",
 			"kscaled-scale-targets", "") "]}}");
 	release_read(&s, facts);
-	assert_int_equal(s.maker, DOCTOR_JOIN);
+	assert_int_equal(s.installer, DOCTOR_JOIN);
 	assert_string_equal(s.watch_namespaces, "a,b");
 	assert_null(s.scale_kinds);
 	assert_true(!s.no_scaledjobs && s.service_account_tokens && s.restrict_secrets && s.webhook);
@@ -103,7 +103,7 @@ static void the_release_is_read(void **state)
 	assert_true(!s.webhook && !s.no_scaledjobs && !s.restrict_secrets);
 	s = usual;
 	s.watch_namespaces = "c";
-	s.said = DOCTOR_SAID_WATCH;
+	s.given = DOCTOR_GIVEN_WATCH;
 	release_read(&s, facts);
 	assert_string_equal(s.watch_namespaces, "c");
 	json_decref(facts);
@@ -112,7 +112,7 @@ static void the_release_is_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_release_is_read),
+		cmocka_unit_test(reads_how_it_was_installed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

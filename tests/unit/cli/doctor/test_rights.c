@@ -13,7 +13,9 @@
 
 static const struct doctor_setup usual = { .namespace_ = "kscaled", .service_name = "kscaled", .webhook = true };
 
-/* How many rights of a role need this verb and resource in this namespace ("": the cluster). */
+/*
+ * The number of rights of a role with this verb and resource in this namespace ("": the cluster).
+ */
 static size_t count_of(const struct doctor_setup *s, const char *role, const char *verb, const char *resource,
 	const char *namespace_)
 {
@@ -38,15 +40,15 @@ static void rights_of_all_roles(void **state)
 {
 	(void)state;
 	assert_int_equal(count_of(&usual, "kscaled", "list", "clustertriggerauthentications", ""), 1);
-	/* One for each name. */
+	/* One per name. */
 	assert_int_equal(count_of(&usual, "kscaled", "patch", "apiservices", ""), 2);
 	assert_int_equal(count_of(&usual, "kscaled", "update", "leases", "kscaled"), 1);
 	assert_int_equal(count_of(&usual, "kscaled-jobs", "create", "jobs", ""), 1);
 	assert_int_equal(count_of(&usual, "kscaled-secrets", "list", "secrets", ""), 1);
 	assert_int_equal(count_of(&usual, "kscaled-events", "create", "events", "default"), 0);
-	/* Of every kind, and of sub-resources. */
+	/* Every kind, and sub-resources. */
 	assert_int_equal(count_of(&usual, "kscaled-scale", "patch", "*", ""), 1);
-	/* Roles of Kubernetes itself. */
+	/* Kubernetes' own roles. */
 	assert_int_equal(count_of(&usual, "system:auth-delegator", "create", "subjectaccessreviews", ""), 1);
 	assert_int_equal(count_of(&usual, "extension-apiserver-authentication-reader", "get", "configmaps",
 				 "kube-system"),
@@ -55,7 +57,7 @@ static void rights_of_all_roles(void **state)
 	assert_int_equal(count_of(&usual, "kscaled-external-metrics-reader", "list", "*", ""), 1);
 }
 
-static void options_change_them(void **state)
+static void options_change_the_rights(void **state)
 {
 	struct doctor_setup s = usual;
 
@@ -86,8 +88,8 @@ static void options_change_them(void **state)
 	assert_int_equal(count_of(&s, "kscaled", "create", "serviceaccounts", "kscaled"), 1);
 }
 
-/* Who has them is the Pod's account, under whatever name; others keep theirs. */
-static void of_another_account(void **state)
+/* The Pod's account has them, whatever its name; other accounts keep theirs. */
+static void rights_of_another_account(void **state)
 {
 	struct doctor_setup s = usual;
 	struct err err = { 0 };
@@ -107,7 +109,7 @@ static void of_another_account(void **state)
 	json_decref(needs);
 }
 
-static void options_that_cannot_be(void **state)
+static void invalid_options(void **state)
 {
 	struct doctor_setup s = usual;
 	struct err err = { 0 };
@@ -122,9 +124,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rights_of_all_roles),
-		cmocka_unit_test(options_change_them),
-		cmocka_unit_test(of_another_account),
-		cmocka_unit_test(options_that_cannot_be),
+		cmocka_unit_test(options_change_the_rights),
+		cmocka_unit_test(rights_of_another_account),
+		cmocka_unit_test(invalid_options),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

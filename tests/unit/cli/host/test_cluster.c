@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Against a server of our own: a child answers one request, and says what it was asked. */
+/* Against a fake server: a child answers one request and reports it. */
 #include "cli/host/cluster.h"
 
 #include <netinet/in.h>
@@ -48,7 +48,7 @@ static int teardown(void **state)
 	return unlink(kubeconfig_path);
 }
 
-/* Whether all of a request has come: with a body, which ends the text, as they are sent here. */
+/* Whether a request is complete. */
 static bool is_whole(const char *request, size_t len)
 {
 	const char *end = memmem(request, len, "\r\n\r\n", 4);
@@ -56,7 +56,7 @@ static bool is_whole(const char *request, size_t len)
 	return end && (memmem(request, len, "Content-Length:", 15) == NULL || request[len - 1] == '}');
 }
 
-/* Answers one request with these bytes; what was asked can be read from the result. */
+/* Answers one request with these bytes; the request can be read from the result. */
 static int answer_once(const char *bytes, pid_t *child)
 {
 	int ends[2];
@@ -93,7 +93,7 @@ static int ask(enum kube_verb verb, const json_t *body, json_t **answer, struct 
 	return rc;
 }
 
-static void what_is_answered(void **state)
+static void handles_answers(void **state)
 {
 	static const struct {
 		const char *bytes;
@@ -127,7 +127,7 @@ static void what_is_answered(void **state)
 	}
 }
 
-static void what_is_sent(void **state)
+static void requests(void **state)
 {
 	json_t *body = json_pack("{s:s}", "kind", "X");
 	struct err err = { 0 };
@@ -154,7 +154,7 @@ static void what_is_sent(void **state)
 #define ENDLESS_PAGE                                                                                                   \
 	"{\"metadata\":{\"continue\":\"more/\"},\"items\":[{\"metadata\":{\"namespace\":\"n\",\"name\":\"a\"}}]}"
 
-/* A fake: no real API server has a list without an end. Gives up by itself at `pages`. */
+/* A fake with an endless list, which stops at `pages`. */
 static pid_t answer_endlessly(int pages)
 {
 	pid_t child = fork();
@@ -179,7 +179,7 @@ static void on_object(void *arg, const char *path, const char *title, const json
 	++*(int *)arg;
 }
 
-static void a_list_that_does_not_end(void **state)
+static void endless_list_is_an_error(void **state)
 {
 	struct err err = { 0 };
 	struct cluster *c = cluster_new(kubeconfig_path, &err);
@@ -208,9 +208,9 @@ static void no_cluster(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_answered),
-		cmocka_unit_test(what_is_sent),
-		cmocka_unit_test(a_list_that_does_not_end),
+		cmocka_unit_test(handles_answers),
+		cmocka_unit_test(requests),
+		cmocka_unit_test(endless_list_is_an_error),
 		cmocka_unit_test(no_cluster),
 	};
 

@@ -17,8 +17,8 @@
 
 static char folder[] = "/tmp/test_hostfiles.XXXXXX";
 
-/* The daemon reads what was written, with the same server and trust. */
-static void what_is_written_is_read(void **state)
+/* The daemon can read the files, with the same server and CA. */
+static void written_files_can_be_read(void **state)
 {
 	MEM_AUTO char *etc = mem_printf("%s/etc/kscaled", folder), *lib = mem_printf("%s/lib/kscaled", folder),
 		      *path = mem_printf("%s/kubeconfig", etc), *token_file = mem_printf("%s/token", lib);
@@ -60,7 +60,7 @@ static void what_is_written_is_read(void **state)
 	assert_int_equal(access(etc, F_OK), 0);
 }
 
-static void what_cannot_be_written(void **state)
+static void unwritable_files(void **state)
 {
 	struct hostfiles files = { "/proc/none", folder };
 	struct err err = { 0 };
@@ -81,7 +81,7 @@ static void put(const char *etc, const char *name, const char *text)
 	fclose(file);
 }
 
-static void what_stands_in_them(void **state)
+static void contents(void **state)
 {
 	MEM_AUTO char *etc = mem_printf("%s/said", folder), *conf = mem_printf("%s/kscaled.conf", etc),
 		      *env = mem_printf("%s/join.env", etc), *call = NULL;
@@ -122,9 +122,9 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_written_is_read),
-		cmocka_unit_test(what_cannot_be_written),
-		cmocka_unit_test(what_stands_in_them),
+		cmocka_unit_test(written_files_can_be_read),
+		cmocka_unit_test(unwritable_files),
+		cmocka_unit_test(contents),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -26,7 +26,7 @@ static json_t *object_of(const char *metadata)
 
 #define OURS "'app.kubernetes.io/name':'kscaled'"
 
-static void whose_it_is(void **state)
+static void owner_of_an_object(void **state)
 {
 	static const struct {
 		const char *metadata, *others; /* NULL: ours */
@@ -37,7 +37,7 @@ static void whose_it_is(void **state)
 		{ "", "no label app.kubernetes.io/name=kscaled" },
 		{ "'labels':{'app.kubernetes.io/name':'keda-operator'}", "no label app.kubernetes.io/name=kscaled" },
 		{ "'labels':7,'annotations':[],'ownerReferences':{}", "no label app.kubernetes.io/name=kscaled" },
-		/* Our label was put there by `kubectl apply` over what another made. */
+		/* Our label, left by `kubectl apply` over another's object. */
 		{ "'labels':{" OURS "},'annotations':{'meta.helm.sh/release-name':'it','meta.helm.sh/"
 		  "release-namespace':'keda'}",
 			"Helm release keda/it made it" },
@@ -57,7 +57,7 @@ static void whose_it_is(void **state)
 	}
 }
 
-static void what_is_applied_over_it(void **state)
+static void respects_the_existing_object(void **state)
 {
 	json_t *wanted = object_of("'name':'x','labels':{" OURS "}"), *ours = object_of("'labels':{" OURS "}"),
 	       *theirs = object_of("'labels':{}");
@@ -78,8 +78,8 @@ static void what_is_applied_over_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whose_it_is),
-		cmocka_unit_test(what_is_applied_over_it),
+		cmocka_unit_test(owner_of_an_object),
+		cmocka_unit_test(respects_the_existing_object),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 
-static void how_long_to_wait(void **state)
+static void wait_option(void **state)
 {
 	static const struct {
 		const char *text;
@@ -45,7 +45,7 @@ static void time_passes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(how_long_to_wait),
+		cmocka_unit_test(wait_option),
 		cmocka_unit_test(time_passes),
 	};
 

@@ -10,10 +10,10 @@
 
 #include "base/mem.h"
 
-#define HEAD "# Made by kscaled join: what follows from how it was called, which was:\n" HOSTFILES_CALL
+#define HEAD "# Written by kscaled join: options that follow from its arguments, which were:\n" HOSTFILES_CALL
 
-/* All that makes an installation narrow can be done again. */
-static void it_says_how_it_was_called(void **state)
+/* All options that restrict rights are recorded. */
+static void records_the_arguments(void **state)
 {
 	const struct manifests_params params = { .host = "10.0.0.7:9443",
 		.namespace_ = "scaling",
@@ -28,7 +28,7 @@ static void it_says_how_it_was_called(void **state)
 	const struct environment all = { .kubeconfig = "/none/admin conf",
 		.params = &params,
 		.files = &files,
-		.said_port = 9443,
+		.given_port = 9443,
 		.port = 9443 };
 	MEM_AUTO char *text = environment_text(&all);
 
@@ -42,7 +42,7 @@ static void it_says_how_it_was_called(void **state)
 		     "KSCALED_RESTRICT_SECRET_ACCESS=true\nKSCALED_WEBHOOK=false\nKSCALED_SECURE_PORT=9443\n");
 }
 
-static void the_usual_is_not_said(void **state)
+static void defaults_are_not_written(void **state)
 {
 	const struct manifests_params params = { .host = NULL };
 	const struct hostfiles files = { HOSTFILES_CONFIG, HOSTFILES_STATE };
@@ -51,8 +51,8 @@ static void the_usual_is_not_said(void **state)
 
 	(void)state;
 	assert_string_equal(text, HEAD "--kubeconfig=/none/k\n");
-	/* Told to go back to the usual one. */
-	usual.said_port = 8443;
+	/* Explicitly the default. */
+	usual.given_port = 8443;
 	said = environment_text(&usual);
 	assert_string_equal(said, HEAD "--kubeconfig=/none/k --port=8443\n");
 }
@@ -60,8 +60,8 @@ static void the_usual_is_not_said(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_says_how_it_was_called),
-		cmocka_unit_test(the_usual_is_not_said),
+		cmocka_unit_test(records_the_arguments),
+		cmocka_unit_test(defaults_are_not_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

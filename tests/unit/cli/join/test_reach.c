@@ -15,26 +15,26 @@
 /* "10.0.0.7:8443 localhost:8443 " */
 static char *listed(const struct reach_facts *facts, unsigned port)
 {
-	struct reach_way ways[REACH_MAX];
-	size_t count = reach_ways(facts, port, ways);
+	struct reach_addr addrs[REACH_MAX];
+	size_t count = reach_addrs(facts, port, addrs);
 	char *text = mem_dup(""), *more;
 
 	for (size_t i = 0; i < count; i++) {
-		assert_true(*ways[i].why != '\0');
-		more = mem_printf("%s%s ", text, ways[i].host);
+		assert_true(*addrs[i].why != '\0');
+		more = mem_printf("%s%s ", text, addrs[i].host);
 		mem_free_ptr(&text);
 		text = more;
 	}
-	reach_ways_done(ways, count);
+	reach_addrs_done(addrs, count);
 	return text;
 }
 
-static void the_likeliest_first(void **state)
+static void likeliest_address_first(void **state)
 {
 	static const struct {
 		const char *node, *route, *name;
 		bool here;
-		const char *ways;
+		const char *addrs;
 	} rows[] = {
 		{ NULL, NULL, NULL, false, "" },
 		{ NULL, "10.0.0.7", NULL, false, "10.0.0.7:8443 " },
@@ -42,7 +42,7 @@ static void the_likeliest_first(void **state)
 		{ "10.0.0.7", "192.168.1.2", "edge.example.com", false,
 			"10.0.0.7:8443 192.168.1.2:8443 edge.example.com:8443 " },
 		{ NULL, "fd00::7", NULL, true, "[fd00::7]:8443 localhost:8443 " },
-		/* what no endpoint may have */
+		/* not allowed for an endpoint */
 		{ NULL, "127.0.0.1", NULL, true, "localhost:8443 " },
 		{ NULL, "169.254.1.1", "EDGE.example.com", false, "" },
 		{ NULL, "fe80::1", NULL, false, "" },
@@ -55,11 +55,11 @@ static void the_likeliest_first(void **state)
 		struct reach_facts facts = { node, route, name, rows[i].here };
 		MEM_AUTO char *text = listed(&facts, 8443);
 
-		assert_string_equal(text, rows[i].ways);
+		assert_string_equal(text, rows[i].addrs);
 	}
 }
 
-static void this_host(void **state)
+static void own_addresses(void **state)
 {
 	struct reach_facts facts;
 
@@ -80,8 +80,8 @@ static void this_host(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_likeliest_first),
-		cmocka_unit_test(this_host),
+		cmocka_unit_test(likeliest_address_first),
+		cmocka_unit_test(own_addresses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

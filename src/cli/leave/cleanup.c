@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/leave/undoing.h"
+#include "cli/leave/cleanup.h"
 
 #include <string.h>
 
@@ -8,10 +8,10 @@
 #include "base/text.h"
 #include "decide/hpaspec.h"
 
-/* What control/objects/finalise and KEDA put there. */
+/* Set by control/objects/finalise and by KEDA. */
 static const char *const finalizers_of_ours[] = { "kscaled.io/restore", "finalizer.keda.sh", NULL };
 
-json_t *undoing_without_finalizer(const json_t *object)
+json_t *cleanup_without_finalizer(const json_t *object)
 {
 	const json_t *metadata = json_object_get(object, "metadata"),
 		     *finalizers = json_object_get(metadata, "finalizers"), *one;
@@ -36,7 +36,7 @@ static bool is_service(const json_t *service, const char *namespace_, const char
 	return json_str_is(service, "namespace", namespace_) && json_str_is(service, "name", name);
 }
 
-bool undoing_leads_to(const json_t *object, const char *namespace_, const char *service)
+bool cleanup_leads_to(const json_t *object, const char *namespace_, const char *service)
 {
 	const json_t *webhooks = json_object_get(object, "webhooks"), *one;
 	size_t i;
@@ -51,7 +51,7 @@ bool undoing_leads_to(const json_t *object, const char *namespace_, const char *
 	return true;
 }
 
-const char *undoing_scaledobject_of(const json_t *hpa)
+const char *cleanup_scaledobject_of(const json_t *hpa)
 {
 	const json_t *owners = json_object_get(json_object_get(hpa, "metadata"), "ownerReferences"), *one;
 	size_t i;
@@ -65,7 +65,7 @@ const char *undoing_scaledobject_of(const json_t *hpa)
 	return NULL;
 }
 
-bool undoing_is_our_hpa(const json_t *hpa)
+bool cleanup_is_our_hpa(const json_t *hpa)
 {
 	const json_t *labels = json_object_get(json_object_get(hpa, "metadata"), "labels");
 
@@ -73,13 +73,13 @@ bool undoing_is_our_hpa(const json_t *hpa)
 		json_str_is(labels, HPASPEC_MANAGED_LABEL, "true");
 }
 
-/* A path segment that comes from a status, which users may write. */
+/* Whether text is safe in a path: it comes from a status, which users may write. */
 static bool is_plain(const char *text)
 {
 	return *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789.-")];
 }
 
-char *undoing_original(const json_t *scaledobject, int64_t *replicas)
+char *cleanup_original(const json_t *scaledobject, int64_t *replicas)
 {
 	const json_t *status = json_object_get(scaledobject, "status"),
 		     *gvkr = json_object_get(status, "scaleTargetGVKR"),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/doctor/casefile.h"
+#include "cli/doctor/facts.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -14,34 +14,34 @@
 
 /* ---- Facts ---- */
 
-const json_t *casefile_object(const struct casefile *c, const char *fact)
+const json_t *facts_object(const struct facts *c, const char *fact)
 {
 	return json_object_get(json_object_get(c->facts, fact), "object");
 }
 
-const char *casefile_message(const struct casefile *c, const char *fact)
+const char *facts_message(const struct facts *c, const char *fact)
 {
 	return json_str_or_empty(json_object_get(c->facts, fact), "message");
 }
 
-bool casefile_lacks(const struct casefile *c, const char *fact)
+bool facts_lacks(const struct facts *c, const char *fact)
 {
 	return json_str_is(json_object_get(c->facts, fact), "error", "missing");
 }
 
-const json_t *casefile_read(const struct casefile *c, const char *fact, bool *told)
+const json_t *facts_read(const struct facts *c, const char *fact, bool *reported)
 {
 	const json_t *found = json_object_get(c->facts, fact), *object = json_object_get(found, "object");
 
-	*told = !object && !casefile_lacks(c, fact);
-	if (*told && json_str_is(found, "error", "denied"))
-		casefile_skip(c, "not looked at: needs %s", json_str_or_empty(found, "wanted"));
-	else if (*told)
-		casefile_wrong(c, NULL, "%s could not be read: %s", fact, json_str_or_empty(found, "message"));
+	*reported = !object && !facts_lacks(c, fact);
+	if (*reported && json_str_is(found, "error", "denied"))
+		facts_skip(c, "not checked: needs %s", json_str_or_empty(found, "wanted"));
+	else if (*reported)
+		facts_error(c, NULL, "%s could not be read: %s", fact, json_str_or_empty(found, "message"));
 	return object;
 }
 
-const json_t *casefile_at(const json_t *object, const char *path)
+const json_t *facts_at(const json_t *object, const char *path)
 {
 	char key[64];
 
@@ -55,19 +55,19 @@ const json_t *casefile_at(const json_t *object, const char *path)
 	return object;
 }
 
-const char *casefile_text_at(const json_t *object, const char *path)
+const char *facts_text_at(const json_t *object, const char *path)
 {
-	const char *text = json_string_value(casefile_at(object, path));
+	const char *text = json_string_value(facts_at(object, path));
 
 	return text ? text : "";
 }
 
-const json_t *casefile_condition(const json_t *object, const char *type)
+const json_t *facts_condition(const json_t *object, const char *type)
 {
 	const json_t *condition;
 	size_t i;
 
-	json_array_foreach(casefile_at(object, "status.conditions"), i, condition)
+	json_array_foreach(facts_at(object, "status.conditions"), i, condition)
 	{
 		if (json_str_is(condition, "type", type))
 			return condition;
@@ -75,12 +75,12 @@ const json_t *casefile_condition(const json_t *object, const char *type)
 	return NULL;
 }
 
-const json_t *casefile_container(const json_t *deployment)
+const json_t *facts_container(const json_t *deployment)
 {
 	const json_t *one;
 	size_t i;
 
-	json_array_foreach(casefile_at(deployment, "spec.template.spec.containers"), i, one)
+	json_array_foreach(facts_at(deployment, "spec.template.spec.containers"), i, one)
 	{
 		if (json_str_is(one, "name", "kscaled"))
 			return one;
@@ -88,24 +88,24 @@ const json_t *casefile_container(const json_t *deployment)
 	return NULL;
 }
 
-const char *casefile_namespace_of(const json_t *object)
+const char *facts_namespace_of(const json_t *object)
 {
-	return casefile_text_at(object, "metadata.namespace");
+	return facts_text_at(object, "metadata.namespace");
 }
 
-const char *casefile_name_of(const json_t *object)
+const char *facts_name_of(const json_t *object)
 {
-	return casefile_text_at(object, "metadata.name");
+	return facts_text_at(object, "metadata.name");
 }
 
-int64_t casefile_time_at(const json_t *object, const char *path)
+int64_t facts_time_at(const json_t *object, const char *path)
 {
 	int64_t ms = 0;
 
-	return timestamp_parse(casefile_text_at(object, path), &ms, NULL) == 0 ? ms : 0;
+	return timestamp_parse(facts_text_at(object, path), &ms, NULL) == 0 ? ms : 0;
 }
 
-bool casefile_bundle_has(const char *bundle, const char *certificate)
+bool facts_bundle_has(const char *bundle, const char *certificate)
 {
 	MEM_AUTO char *copy = mem_dup(certificate);
 
@@ -122,34 +122,34 @@ bool casefile_bundle_has(const char *bundle, const char *certificate)
 		va_end(ap);                                                                                            \
 	} while (0)
 
-void casefile_fine(const struct casefile *c, const char *fmt, ...)
+void facts_ok(const struct facts *c, const char *fmt, ...)
 {
 	ADD(DIAGNOSIS_OK, NULL);
 }
 
-void casefile_skip(const struct casefile *c, const char *fmt, ...)
+void facts_skip(const struct facts *c, const char *fmt, ...)
 {
 	ADD(DIAGNOSIS_SKIPPED, NULL);
 }
 
-void casefile_warn(const struct casefile *c, char *mend, const char *fmt, ...)
+void facts_warn(const struct facts *c, char *mend, const char *fmt, ...)
 {
 	ADD(DIAGNOSIS_WARNING, mend);
 }
 
-void casefile_wrong(const struct casefile *c, char *mend, const char *fmt, ...)
+void facts_error(const struct facts *c, char *mend, const char *fmt, ...)
 {
 	ADD(DIAGNOSIS_ERROR, mend);
 }
 
 /* ---- Commands ---- */
 
-const char *casefile_program(const struct casefile *c)
+const char *facts_program(const struct facts *c)
 {
 	return c->setup->program ? c->setup->program : "kscaled";
 }
 
-char *casefile_quote(char *mend)
+char *facts_quote(char *mend)
 {
 	char *quoted;
 
@@ -160,23 +160,22 @@ char *casefile_quote(char *mend)
 	return quoted;
 }
 
-/*
- * It runs in a Pod, by a Deployment; so does this, where no kubeconfig is given.
- */
-static bool in_cluster(const struct casefile *c)
+/* kscaled runs in Pods. Without a kubeconfig this runs in one of them. */
+static bool in_cluster(const struct facts *c)
 {
-	return c->setup->in_pod || casefile_object(c, "deployment") != NULL || !c->setup->kubeconfig;
+	return c->setup->in_pod || facts_object(c, "deployment") != NULL || !c->setup->kubeconfig;
 }
 
 /*
- * Where the API server reaches it, as the Service and its EndpointSlice say. "" when they do not.
+ * Puts " --host ..." with the address in the Service or its EndpointSlice; nothing if they have
+ * none.
  */
-static void put_host(const struct casefile *c, struct buf *out)
+static void put_host(const struct facts *c, struct buf *out)
 {
-	const json_t *service = casefile_object(c, "service"), *slice = NULL;
-	const char *name = casefile_text_at(service, "spec.externalName"), *address;
+	const json_t *service = facts_object(c, "service"), *slice = NULL;
+	const char *name = facts_text_at(service, "spec.externalName"), *address;
 	json_int_t port = json_integer_value(
-		casefile_at(json_array_get(casefile_at(service, "spec.ports"), 0), *name ? "port" : "targetPort"));
+		facts_at(json_array_get(facts_at(service, "spec.ports"), 0), *name ? "port" : "targetPort"));
 
 	if (c->setup->host) {
 		buf_printf(out, " --host %s", c->setup->host);
@@ -184,14 +183,14 @@ static void put_host(const struct casefile *c, struct buf *out)
 	}
 	if (in_cluster(c))
 		return;
-	slice = json_array_get(casefile_at(casefile_object(c, "endpointslices"), "items"), 0);
+	slice = json_array_get(facts_at(facts_object(c, "endpointslices"), "items"), 0);
 	address = json_string_value(
-		json_array_get(casefile_at(json_array_get(json_object_get(slice, "endpoints"), 0), "addresses"), 0));
+		json_array_get(facts_at(json_array_get(json_object_get(slice, "endpoints"), 0), "addresses"), 0));
 	if (*name && port > 0)
 		buf_printf(out, " --host %s:%d", name, (int)port);
-	else if (address && port > 0 && !casefile_at(service, "spec.selector"))
+	else if (address && port > 0 && !facts_at(service, "spec.selector"))
 		buf_printf(out, strchr(address, ':') ? " --host [%s]:%d" : " --host %s:%d", address, (int)port);
-	else if (c->setup->maker != DOCTOR_JOIN && !casefile_at(service, "spec.selector"))
+	else if (c->setup->installer != DOCTOR_JOIN && !facts_at(service, "spec.selector"))
 		buf_printf(out, " --host HOST:%d", c->setup->secure_port);
 }
 
@@ -209,8 +208,8 @@ static void put_flag(struct buf *out, const char *option, bool is_set)
 		buf_printf(out, " --%s", option);
 }
 
-/* What `kscaled manifests` and `kscaled join` both know. */
-static void put_options(const struct casefile *c, struct buf *out)
+/* The options that `kscaled manifests` and `kscaled join` share. */
+static void put_options(const struct facts *c, struct buf *out)
 {
 	const struct doctor_setup *s = c->setup;
 
@@ -225,12 +224,12 @@ static void put_options(const struct casefile *c, struct buf *out)
 	put_flag(out, "no-webhook", !s->webhook);
 }
 
-static char *by_manifests(const struct casefile *c, const char *more)
+static char *by_manifests(const struct facts *c, const char *more)
 {
 	const struct doctor_setup *s = c->setup;
 	struct buf out = BUF_INIT(SIZE_MAX);
 
-	buf_printf(&out, "%s manifests", casefile_program(c));
+	buf_printf(&out, "%s manifests", facts_program(c));
 	put_options(c, &out);
 	put_flag(&out, "no-crds", s->others_crds);
 	put_text(&out, "image", strstr(more, "--image ") ? NULL : s->image, NULL);
@@ -242,8 +241,8 @@ static char *by_manifests(const struct casefile *c, const char *more)
 	return buf_take(&out);
 }
 
-/* Of the same version, as --reuse-values wants it; what was given stays as it is. */
-static char *by_helm(const struct casefile *c, const char *values)
+/* --reuse-values needs the chart of the same version; it keeps the user's values. */
+static char *by_helm(const struct facts *c, const char *values)
 {
 	const struct doctor_setup *s = c->setup;
 	struct buf out = BUF_INIT(SIZE_MAX);
@@ -257,72 +256,72 @@ static char *by_helm(const struct casefile *c, const char *values)
 	return buf_take(&out);
 }
 
-/* more: options at its end. */
-static char *by_join(const struct casefile *c, const char *more)
+/* more: options to append. */
+static char *by_join(const struct facts *c, const char *more)
 {
 	const struct doctor_setup *s = c->setup;
 	struct buf out = BUF_INIT(SIZE_MAX);
 
-	if (s->maker != DOCTOR_JOIN)
+	if (s->installer != DOCTOR_JOIN)
 		return NULL;
 	if (s->joined)
 		return mem_printf("sudo kscaled join %s%s", s->joined, more);
 	buf_puts(&out, s->knows_roles ? "sudo kscaled join" : "`sudo kscaled join");
-	/* The host's own may not join. */
-	put_text(&out, "kubeconfig", s->admin && !casefile_object(c, "joined") ? s->admin : "ADMIN", NULL);
+	/* kscaled's own kubeconfig lacks the rights to join. */
+	put_text(&out, "kubeconfig", s->admin && !facts_object(c, "joined") ? s->admin : "ADMIN", NULL);
 	if (s->knows_roles)
 		put_options(c, &out);
 	buf_puts(&out, more);
 	if (!s->knows_roles)
-		buf_puts(&out, "` with the options of before");
+		buf_puts(&out, "` with the same options as before");
 	return buf_take(&out);
 }
 
-char *casefile_join(const struct casefile *c)
+char *facts_join(const struct facts *c)
 {
 	return by_join(c, "");
 }
 
-char *casefile_apply_with(const struct casefile *c, const char *values, const char *options)
+char *facts_apply_with(const struct facts *c, const char *values, const char *options)
 {
-	switch (c->setup->maker) {
+	switch (c->setup->installer) {
 	case DOCTOR_HELM: return by_helm(c, values);
-	case DOCTOR_JOIN: return casefile_join(c);
+	case DOCTOR_JOIN: return facts_join(c);
 	case DOCTOR_OTHERS:
-		return mem_printf("its objects are to be applied again by who made them: %s", c->setup->release);
+		return mem_printf("apply its objects again with the tool that made them: %s", c->setup->release);
 	default: return by_manifests(c, options);
 	}
 }
 
-char *casefile_apply(const struct casefile *c)
+char *facts_apply(const struct facts *c)
 {
-	return casefile_apply_with(c, "", "");
+	return facts_apply_with(c, "", "");
 }
 
-char *casefile_apply_at(const struct casefile *c, const char *host)
+char *facts_apply_at(const struct facts *c, const char *host)
 {
 	struct doctor_setup setup = *c->setup;
-	struct casefile there = *c;
+	struct facts there = *c;
 	MEM_AUTO char *more = mem_printf(" --host %s", host);
 
-	if (c->setup->maker == DOCTOR_JOIN)
+	if (c->setup->installer == DOCTOR_JOIN)
 		return by_join(c, more);
 	setup.host = host;
 	there.setup = &setup;
-	return casefile_apply(&there);
+	return facts_apply(&there);
 }
 
-char *casefile_join_here(const struct casefile *c)
+char *facts_join_here(const struct facts *c)
 {
-	return casefile_object(c, "joined") ? casefile_join(c) : NULL;
+	return facts_object(c, "joined") ? facts_join(c) : NULL;
 }
 
-char *casefile_explain(const struct casefile *c, const char *kind, const char *namespace_, const char *name)
+char *facts_explain(const struct facts *c, const char *kind, const char *namespace_, const char *name)
 {
-	return mem_printf("%s explain %s%s%s/%s", casefile_program(c), kind, *kind ? " " : "", namespace_, name);
+	return mem_printf("%s explain %s%s%s/%s", facts_program(c), kind, *kind ? " " : "", namespace_, name);
 }
 
-char *casefile_restart(const struct casefile *c)
+char *facts_restart(const struct facts *c)
 {
 	if (in_cluster(c))
 		return mem_printf("kubectl -n %s rollout restart deployment/kscaled", c->setup->namespace_);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/join/proof.h"
+#include "cli/join/verify.h"
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -8,7 +8,7 @@
 
 #define METRICS "/apis/external.metrics.k8s.io/v1beta1"
 
-/* The path of a metric of this object; NULL: it has none. The caller owns it. */
+/* The path of the object's first metric; NULL: none. The caller owns it. */
 static char *metric_path(const json_t *object)
 {
 	const json_t *metadata = json_object_get(object, "metadata"),
@@ -23,8 +23,8 @@ static char *metric_path(const json_t *object)
 		json_str_or_empty(metadata, "namespace"), escaped, name);
 }
 
-/* What the API server gets for the metrics of the cluster's objects, until one is good. */
-void proof_say(struct cluster *c)
+/* Tries one metric of each object until one succeeds. */
+void verify_metric(struct cluster *c)
 {
 	json_t *list = NULL;
 	const json_t *object;
@@ -43,12 +43,11 @@ void proof_say(struct cluster *c)
 			asked++;
 			fetched = cluster_call(c, KUBE_GET, path, NULL, NULL, &err) == 0;
 			if (fetched)
-				steps_say("fetched a metric of %s through the API server", title);
+				steps_report("fetched a metric of %s through the API server", title);
 		}
 	if (asked == 0)
-		steps_say("there is no ScaledObject with a metric yet; the list of metrics was fetched through the API "
-			  "server");
+		steps_report("no ScaledObject has a metric yet; fetched the list of metrics through the API server");
 	else if (!fetched)
-		steps_say("no metric could be read: the last one says: %s", err.msg);
+		steps_report("no metric could be fetched; the last error: %s", err.msg);
 	json_decref(list);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CLI_CHECK_RIVALS_H
-#define CLI_CHECK_RIVALS_H
+#ifndef CLI_CHECK_CONFLICTS_H
+#define CLI_CHECK_CONFLICTS_H
 
 /*
  * ScaledObjects of the input that conflict, because they have the same target or the same HPA:
@@ -13,25 +13,25 @@
 #include "cli/documents.h"
 #include "crd/scaledobject.h"
 
-struct rival {
+struct conflict_entry {
 	const struct document *doc;
-	struct scaledobject *so; /* owned; NULL: not even its metadata can be decoded */
+	struct scaledobject *so; /* owned; NULL: its metadata cannot be decoded */
 	char *hpa;               /* the name of its HPA; owned */
-	const char *name;        /* what it is compared by: the target's or the HPA's; borrowed */
+	const char *name;        /* compared by: the target's or the HPA's; borrowed */
 	size_t order;            /* in the input */
 	char *conflict;          /* the message of the rule; owned; NULL: none */
 	UT_hash_handle hh;       /* by doc */
 };
 
-struct rivals;
+struct conflicts;
 
-struct rivals *rivals_new(void);
-void rivals_free(struct rivals *r);
+struct conflicts *conflicts_new(void);
+void conflicts_free(struct conflicts *r);
 
 /* object: as it would be stored, with a placeholder for a generated name. */
-void rivals_add(struct rivals *r, const struct document *doc, const json_t *object);
-void rivals_find(struct rivals *r); /* once, after all are added */
+void conflicts_add(struct conflicts *r, const struct document *doc, const json_t *object);
+void conflicts_find(struct conflicts *r); /* once, after all are added */
 
-const struct rival *rivals_get(const struct rivals *r, const struct document *doc); /* NULL: not added */
+const struct conflict_entry *conflicts_get(const struct conflicts *r, const struct document *doc); /* NULL: not added */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/leave/undoing.h"
+#include "cli/leave/cleanup.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ static json_t *json_of(const char *text)
 	return value;
 }
 
-static void what_finalizers_are_left(void **state)
+static void removes_only_our_finalizers(void **state)
 {
 	static const struct {
 		const char *object, *patch; /* NULL: there is none */
@@ -43,7 +43,7 @@ static void what_finalizers_are_left(void **state)
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
 		json_t *object = json_of(rows[i].object), *wanted = rows[i].patch ? json_of(rows[i].patch) : NULL;
-		json_t *patch = undoing_without_finalizer(object);
+		json_t *patch = cleanup_without_finalizer(object);
 
 		assert_true(wanted ? json_equal(patch, wanted) : !patch);
 		json_decref(object);
@@ -52,7 +52,7 @@ static void what_finalizers_are_left(void **state)
 	}
 }
 
-static void where_it_leads(void **state)
+static void points_to_the_service(void **state)
 {
 	static const struct {
 		const char *object;
@@ -72,12 +72,12 @@ static void where_it_leads(void **state)
 	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
 		json_t *object = json_of(rows[i].object);
 
-		assert_true(undoing_leads_to(object, "n", "s") == rows[i].to_us);
+		assert_true(cleanup_leads_to(object, "n", "s") == rows[i].to_us);
 		json_decref(object);
 	}
 }
 
-static void whose_hpa(void **state)
+static void owner_of_an_hpa(void **state)
 {
 	static const struct {
 		const char *hpa;
@@ -100,10 +100,10 @@ static void whose_hpa(void **state)
 	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
 		json_t *hpa = json_of(rows[i].hpa);
 
-		const char *owner = undoing_scaledobject_of(hpa);
+		const char *owner = cleanup_scaledobject_of(hpa);
 
 		assert_true(owner && rows[i].owner ? strcmp(owner, rows[i].owner) == 0 : owner == rows[i].owner);
-		assert_true(undoing_is_our_hpa(hpa) == rows[i].ours);
+		assert_true(cleanup_is_our_hpa(hpa) == rows[i].ours);
 		json_decref(hpa);
 	}
 }
@@ -112,10 +112,10 @@ static void whose_hpa(void **state)
 	"{'metadata':{'namespace':'shop'},'spec':{'scaleTargetRef':{'name':'" name                                     \
 	"'}},'status':{'scaleTargetGVKR':{" gvkr "},'originalReplicaCount':" count "}}"
 
-static void how_many_there_were(void **state)
+static void counts_all_objects(void **state)
 {
 	static const struct {
-		const char *object, *path; /* NULL: it does not say */
+		const char *object, *path; /* NULL: unknown */
 		int64_t replicas;
 	} rows[] = {
 		{ OBJECT("web", "'group':'apps','version':'v1','resource':'deployments'", "3"),
@@ -134,7 +134,7 @@ static void how_many_there_were(void **state)
 	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
 		json_t *object = json_of(rows[i].object);
 		int64_t replicas = 0;
-		MEM_AUTO char *path = undoing_original(object, &replicas);
+		MEM_AUTO char *path = cleanup_original(object, &replicas);
 
 		if (rows[i].path) {
 			assert_non_null(path);
@@ -150,10 +150,10 @@ static void how_many_there_were(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_finalizers_are_left),
-		cmocka_unit_test(where_it_leads),
-		cmocka_unit_test(whose_hpa),
-		cmocka_unit_test(how_many_there_were),
+		cmocka_unit_test(removes_only_our_finalizers),
+		cmocka_unit_test(points_to_the_service),
+		cmocka_unit_test(owner_of_an_hpa),
+		cmocka_unit_test(counts_all_objects),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

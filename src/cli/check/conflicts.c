@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/check/rivals.h"
+#include "cli/check/conflicts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,19 +9,19 @@
 
 #define LOOK_BACK_MAX 1000 /* comparisons of one object */
 
-struct rivals {
-	struct rival *table;
+struct conflicts {
+	struct conflict_entry *table;
 	size_t count;
 };
 
-struct rivals *rivals_new(void)
+struct conflicts *conflicts_new(void)
 {
-	return mem_zalloc(sizeof(struct rivals));
+	return mem_zalloc(sizeof(struct conflicts));
 }
 
-void rivals_free(struct rivals *r)
+void conflicts_free(struct conflicts *r)
 {
-	struct rival *one, *next;
+	struct conflict_entry *one, *next;
 
 	if (!r)
 		return;
@@ -35,9 +35,9 @@ void rivals_free(struct rivals *r)
 	free(r);
 }
 
-void rivals_add(struct rivals *r, const struct document *doc, const json_t *object)
+void conflicts_add(struct conflicts *r, const struct document *doc, const json_t *object)
 {
-	struct rival *one = mem_zalloc(sizeof(*one));
+	struct conflict_entry *one = mem_zalloc(sizeof(*one));
 	char hpa[512] = "";
 
 	one->doc = doc;
@@ -49,7 +49,7 @@ void rivals_add(struct rivals *r, const struct document *doc, const json_t *obje
 	HASH_ADD_PTR(r->table, doc, one);
 }
 
-static int compare_names(const struct rival *a, const struct rival *b)
+static int compare_names(const struct conflict_entry *a, const struct conflict_entry *b)
 {
 	int by = strcmp(a->so->meta.namespace_, b->so->meta.namespace_);
 
@@ -59,14 +59,14 @@ static int compare_names(const struct rival *a, const struct rival *b)
 /* By namespace and name, then in the order of the input. */
 static int compare(const void *a, const void *b)
 {
-	const struct rival *x = *(struct rival *const *)a, *y = *(struct rival *const *)b;
+	const struct conflict_entry *x = *(struct conflict_entry *const *)a, *y = *(struct conflict_entry *const *)b;
 	int by = compare_names(x, y);
 
 	return by != 0 ? by : x->order < y->order ? -1 : 1;
 }
 
 /* Applies the rule to an object and the earlier ones with the same name. */
-static void look_back(struct rival **sorted, size_t at)
+static void look_back(struct conflict_entry **sorted, size_t at)
 {
 	struct err err;
 
@@ -77,9 +77,9 @@ static void look_back(struct rival **sorted, size_t at)
 			sorted[at]->conflict = mem_dup(err.msg);
 }
 
-void rivals_find(struct rivals *r)
+void conflicts_find(struct conflicts *r)
 {
-	struct rival **list = mem_array(r->count + 1, sizeof(*list)), *one, *next;
+	struct conflict_entry **list = mem_array(r->count + 1, sizeof(*list)), *one, *next;
 
 	for (int by_hpa = 0; by_hpa < 2; by_hpa++) {
 		size_t count = 0;
@@ -91,16 +91,16 @@ void rivals_find(struct rivals *r)
 			one->name = one->name ? one->name : "";
 			list[count++] = one;
 		}
-		qsort(list, count, sizeof(struct rival *), compare);
+		qsort(list, count, sizeof(struct conflict_entry *), compare);
 		for (size_t i = 0; i < count; i++)
 			look_back(list, i);
 	}
 	free(list);
 }
 
-const struct rival *rivals_get(const struct rivals *r, const struct document *doc)
+const struct conflict_entry *conflicts_get(const struct conflicts *r, const struct document *doc)
 {
-	const struct rival *one;
+	const struct conflict_entry *one;
 
 	HASH_FIND_PTR(r->table, &doc, one);
 	return one;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/join/before.h"
+#include "cli/join/snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,17 +17,17 @@
 #define METRICS       "/apis/external.metrics.k8s.io/v1beta1"
 #define FILE_SIZE_MAX (1 << 20)
 
-struct before {
+struct snapshot {
 	struct cluster *cluster;
 	const struct hostfiles *files;
-	json_t *objects; /* path -> the object; null: it was not there */
-	char *way;       /* NULL: of another Service */
+	json_t *objects; /* path -> object; null: did not exist */
+	char *addr;      /* NULL: another Service's */
 	char *kubeconfig, *token, *environment;
 };
 
 /* ---- Taking ---- */
 
-/* The condition alone may be old: somebody must answer. */
+/* The condition may be outdated, so ask for the metrics, too. */
 static bool is_reached(struct cluster *c)
 {
 	json_t *apiservice = NULL;
@@ -45,7 +45,7 @@ static bool is_reached(struct cluster *c)
 	return available && cluster_call(c, KUBE_GET, METRICS, NULL, NULL, NULL) == 0;
 }
 
-static int take_object(struct before *b, const char *path)
+static int take_object(struct snapshot *b, const char *path)
 {
 	json_t *there = NULL;
 	struct err err = { 0 };
@@ -58,13 +58,13 @@ static int take_object(struct before *b, const char *path)
 
 static void take_pruned(void *arg, const char *path, const char *title, const json_t *object)
 {
-	struct before *b = arg;
+	struct snapshot *b = arg;
 
 	(void)title;
 	json_object_set_new(b->objects, path, json_deep_copy(object));
 }
 
-static int take_objects(struct before *b, const struct documents *wanted)
+static int take_objects(struct snapshot *b, const struct documents *wanted)
 {
 	int failed = 0;
 
@@ -76,8 +76,8 @@ static int take_objects(struct before *b, const struct documents *wanted)
 	return failed ? -1 : pruning_each(b->cluster, wanted, take_pruned, b, NULL);
 }
 
-/* The one of a kind among what is wanted, as it stands there; NULL: it does not. */
-static const json_t *there_of(const struct before *b, const struct documents *wanted, const char *kind)
+/* The existing object for the wanted one of this kind; NULL: none. */
+static const json_t *there_of(const struct snapshot *b, const struct documents *wanted, const char *kind)
 {
 	for (size_t i = 0; i < wanted->count; i++) {
 		MEM_AUTO char *path = manifestobjects_path(wanted->list[i].json);
@@ -94,8 +94,8 @@ static const json_t *first_of(const json_t *object, const char *key)
 	return json_array_get(json_object_get(object, key), 0);
 }
 
-/* A name, or the address of the EndpointSlice beside it; a new way may want none, so it is read. */
-static char *way_of(struct before *b, const struct documents *wanted)
+/* The ExternalName, or the address in the EndpointSlice, which wanted may not contain. */
+static char *addr_of(struct snapshot *b, const struct documents *wanted)
 {
 	const json_t *service = there_of(b, wanted, "Service"), *spec = json_object_get(service, "spec"),
 		     *metadata = json_object_get(service, "metadata");
@@ -104,7 +104,7 @@ static char *way_of(struct before *b, const struct documents *wanted)
 	MEM_AUTO char *path = mem_printf("/apis/discovery.k8s.io/v1/namespaces/%s/endpointslices/%s-host",
 		json_str_or_empty(metadata, "namespace"), json_str_or_empty(metadata, "name"));
 	json_t *slice = NULL;
-	char *way = NULL;
+	char *addr = NULL;
 
 	if (!service)
 		return NULL;
@@ -115,9 +115,9 @@ static char *way_of(struct before *b, const struct documents *wanted)
 	address = json_string_value(first_of(first_of(slice, "endpoints"), "addresses"));
 	port = json_integer_value(json_object_get(first_of(slice, "ports"), "port"));
 	if (address && port > 0)
-		way = hostport_join(address, (unsigned)port);
+		addr = hostport_join(address, (unsigned)port);
 	json_decref(slice);
-	return way;
+	return addr;
 }
 
 static char *read_text(const char *folder, const char *name)
@@ -130,41 +130,41 @@ static char *read_text(const char *folder, const char *name)
 	return copy;
 }
 
-struct before *before_take(struct cluster *c, const struct documents *wanted, const struct hostfiles *f)
+struct snapshot *snapshot_take(struct cluster *c, const struct documents *wanted, const struct hostfiles *f)
 {
-	struct before *b = mem_zalloc(sizeof(*b));
+	struct snapshot *b = mem_zalloc(sizeof(*b));
 
-	*b = (struct before){ .cluster = c, .files = f, .objects = json_object() };
+	*b = (struct snapshot){ .cluster = c, .files = f, .objects = json_object() };
 	if (is_reached(c) && take_objects(b, wanted) == 0) {
-		b->way = way_of(b, wanted);
+		b->addr = addr_of(b, wanted);
 		b->kubeconfig = read_text(f->config_dir, "kubeconfig");
 		b->environment = read_text(f->config_dir, "join.env");
 		b->token = read_text(f->state_dir, "token");
 	}
 	if (b->kubeconfig && b->token && b->environment)
 		return b;
-	before_free(b);
+	snapshot_free(b);
 	return NULL;
 }
 
-void before_free(struct before *b)
+void snapshot_free(struct snapshot *b)
 {
 	if (!b)
 		return;
 	json_decref(b->objects);
-	free(b->way);
+	free(b->addr);
 	mem_free_secret(b->kubeconfig);
 	mem_free_secret(b->token);
 	free(b->environment);
 	free(b);
 }
 
-const char *before_way(const struct before *b)
+const char *snapshot_host(const struct snapshot *b)
 {
-	return b->way;
+	return b->addr;
 }
 
-/* ---- Putting back ---- */
+/* ---- Restoring ---- */
 
 static bool has_any(const char *path, const char *const *words)
 {
@@ -174,14 +174,14 @@ static bool has_any(const char *path, const char *const *words)
 	return false;
 }
 
-static bool is_of_way(const char *path)
+static bool has_addr(const char *path)
 {
 	static const char *const words[] = { "/services/", "/endpointslices/", "/endpoints/", NULL };
 
 	return has_any(path, words);
 }
 
-/* Namespaces and kinds: whatever is in them by now is to live. */
+/* Namespaces and CRDs may contain objects by now. */
 static bool stays(const char *path)
 {
 	const char *in = text_behind(path, "/api/v1/namespaces/");
@@ -189,8 +189,8 @@ static bool stays(const char *path)
 	return (in && !strchr(in, '/')) || strstr(path, "/customresourcedefinitions/");
 }
 
-/* As it was, over whatever version is there by now. */
-static int put_object(const struct before *b, const char *path, const json_t *was, struct err *err)
+/* Overwrites the current version with the old content. */
+static int put_object(const struct snapshot *b, const char *path, const json_t *was, struct err *err)
 {
 	json_t *there = NULL, *body = json_deep_copy(was), *metadata = json_object_get(body, "metadata");
 	MEM_AUTO char *collection = mem_dupn(path, (size_t)(strrchr(path, '/') - path));
@@ -212,16 +212,16 @@ static int put_object(const struct before *b, const char *path, const json_t *wa
 	return failed;
 }
 
-static int put_one(const struct before *b, const char *path, const json_t *was, struct err *err)
+static int put_one(const struct snapshot *b, const char *path, const json_t *was, struct err *err)
 {
-	if (stays(path) || (is_of_way(path) && b->way))
+	if (stays(path) || (has_addr(path) && b->addr))
 		return 0;
 	if (json_is_object(was))
 		return put_object(b, path, was, err);
 	return cluster_call(b->cluster, KUBE_DELETE, path, NULL, NULL, err) < 0 && err->kind != ERR_MISSING ? -1 : 0;
 }
 
-int before_put_back(const struct before *b, struct err *err)
+int snapshot_restore(const struct snapshot *b, struct err *err)
 {
 	struct err one = { 0 };
 	const char *path;

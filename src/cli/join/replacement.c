@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/join/standing.h"
+#include "cli/join/replacement.h"
 
 #include <string.h>
 
@@ -23,34 +23,34 @@ static bool service_fits(const json_t *there, const json_t *wanted)
 		(is_name(wanted) || strcmp(family_of(there), family_of(wanted)) == 0);
 }
 
-enum standing standing_judge(const json_t *there, const json_t *wanted)
+enum replacement replacement_for(const json_t *there, const json_t *wanted)
 {
 	bool fits = true;
 
 	if (!there)
-		return STANDING_FITS;
+		return REPLACEMENT_NONE;
 	if (json_str_is(wanted, "kind", "Service")) {
 		fits = service_fits(json_object_get(there, "spec"), json_object_get(wanted, "spec"));
-		return fits ? STANDING_FITS : STANDING_CLEARED;
+		return fits ? REPLACEMENT_NONE : REPLACEMENT_CLEAR;
 	}
 	if (json_str_is(wanted, "kind", "EndpointSlice"))
 		fits = strcmp(json_str_or_empty(there, "addressType"), json_str_or_empty(wanted, "addressType")) == 0;
-	return fits ? STANDING_FITS : STANDING_DELETED;
+	return fits ? REPLACEMENT_NONE : REPLACEMENT_DELETE;
 }
 
-bool standing_is_ours(const json_t *there)
+bool replacement_is_ours(const json_t *there)
 {
 	return json_str_is(json_object_get(json_object_get(there, "metadata"), "labels"), "app.kubernetes.io/part-of",
 		"kscaled");
 }
 
-json_t *standing_clearing(void)
+json_t *replacement_clear_patch(void)
 {
 	return json_pack("{s:{s:s, s:s, s:n, s:n, s:n, s:n, s:n, s:n}}", "spec", "type", "ExternalName", "externalName",
 		"nowhere.invalid", "ports", "selector", "clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy");
 }
 
-json_t *standing_tidying(const json_t *wanted)
+json_t *replacement_tidy_patch(const json_t *wanted)
 {
 	if (is_name(json_object_get(wanted, "spec")))
 		return NULL;

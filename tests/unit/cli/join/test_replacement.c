@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/join/standing.h"
+#include "cli/join/replacement.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "cli/documents.h"
 #include "cli/manifestobjects.h"
 
-/* What `kscaled manifests --host` prints of this kind. The caller owns it; NULL: nothing. */
+/* The object of this kind from `kscaled manifests --host`. The caller owns it; NULL: none. */
 static json_t *made(const char *host, const char *kind)
 {
 	struct manifests_params params = { .host = host };
@@ -35,19 +35,19 @@ static json_t *made(const char *host, const char *kind)
 #define WORD       "scaler.example.com:8443"
 #define OTHER_WORD "localhost:1"
 
-static void from_way_to_way(void **state)
+static void from_address_to_address(void **state)
 {
 	static const struct {
 		const char *from, *to;
-		enum standing service, slice;
+		enum replacement service, slice;
 	} rows[] = {
-		{ IPV4, IPV4, STANDING_FITS, STANDING_FITS },
-		{ IPV4, OTHER_IPV4, STANDING_FITS, STANDING_FITS },
-		{ IPV4, IPV6, STANDING_CLEARED, STANDING_DELETED },
-		{ IPV6, IPV4, STANDING_CLEARED, STANDING_DELETED },
-		{ IPV4, WORD, STANDING_CLEARED, STANDING_FITS },
-		{ WORD, IPV6, STANDING_CLEARED, STANDING_FITS },
-		{ WORD, OTHER_WORD, STANDING_FITS, STANDING_FITS },
+		{ IPV4, IPV4, REPLACEMENT_NONE, REPLACEMENT_NONE },
+		{ IPV4, OTHER_IPV4, REPLACEMENT_NONE, REPLACEMENT_NONE },
+		{ IPV4, IPV6, REPLACEMENT_CLEAR, REPLACEMENT_DELETE },
+		{ IPV6, IPV4, REPLACEMENT_CLEAR, REPLACEMENT_DELETE },
+		{ IPV4, WORD, REPLACEMENT_CLEAR, REPLACEMENT_NONE },
+		{ WORD, IPV6, REPLACEMENT_CLEAR, REPLACEMENT_NONE },
+		{ WORD, OTHER_WORD, REPLACEMENT_NONE, REPLACEMENT_NONE },
 	};
 
 	(void)state;
@@ -55,10 +55,10 @@ static void from_way_to_way(void **state)
 		json_t *service = made(rows[i].from, "Service"), *wanted = made(rows[i].to, "Service");
 		json_t *slice = made(rows[i].from, "EndpointSlice"), *wanted_slice = made(rows[i].to, "EndpointSlice");
 
-		assert_true(standing_is_ours(service));
-		if (standing_judge(service, wanted) != rows[i].service)
+		assert_true(replacement_is_ours(service));
+		if (replacement_for(service, wanted) != rows[i].service)
 			fail_msg("Service from %s to %s", rows[i].from, rows[i].to);
-		if (wanted_slice && standing_judge(slice, wanted_slice) != rows[i].slice)
+		if (wanted_slice && replacement_for(slice, wanted_slice) != rows[i].slice)
 			fail_msg("EndpointSlice from %s to %s", rows[i].from, rows[i].to);
 		json_decref(service);
 		json_decref(wanted);
@@ -67,26 +67,26 @@ static void from_way_to_way(void **state)
 	}
 }
 
-/* A Service as the API server completes it: a family is there, also where nobody asked for one. */
-static void what_others_made(void **state)
+/* A Service as completed by the API server: always with an IP family. */
+static void objects_of_others(void **state)
 {
 	json_t *wanted = made(IPV4, "Service");
 	json_t *there = json_pack("{s:s, s:{s:s}, s:{s:s, s:[s, s]}}", "kind", "Service", "metadata", "name", "kscaled",
 		"spec", "type", "LoadBalancer", "ipFamilies", "IPv4", "IPv6");
 
 	(void)state;
-	assert_false(standing_is_ours(there));
-	assert_int_equal(standing_judge(there, wanted), STANDING_FITS);
+	assert_false(replacement_is_ours(there));
+	assert_int_equal(replacement_for(there, wanted), REPLACEMENT_NONE);
 	json_object_set_new(json_object_get(there, "metadata"), "labels",
 		json_pack("{s:s}", "app.kubernetes.io/part-of", "another"));
-	assert_false(standing_is_ours(there));
+	assert_false(replacement_is_ours(there));
 	json_decref(there);
 	json_decref(wanted);
 }
 
-static void the_clearing_leaves_the_name(void **state)
+static void clear_patch_leaves_only_the_name(void **state)
 {
-	json_t *patch = standing_clearing();
+	json_t *patch = replacement_clear_patch();
 
 	(void)state;
 	assert_non_null(patch);
@@ -96,13 +96,14 @@ static void the_clearing_leaves_the_name(void **state)
 	json_decref(patch);
 }
 
-static void what_outlives_the_application(void **state)
+static void tidy_patch(void **state)
 {
-	json_t *address = made(IPV6, "Service"), *word = made(WORD, "Service"), *patch = standing_tidying(address);
+	json_t *address = made(IPV6, "Service"), *word = made(WORD, "Service"),
+	       *patch = replacement_tidy_patch(address);
 
 	(void)state;
 	assert_true(json_is_null(json_object_get(json_object_get(patch, "spec"), "externalName")));
-	assert_null(standing_tidying(word));
+	assert_null(replacement_tidy_patch(word));
 	json_decref(patch);
 	json_decref(address);
 	json_decref(word);
@@ -111,10 +112,10 @@ static void what_outlives_the_application(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(from_way_to_way),
-		cmocka_unit_test(what_others_made),
-		cmocka_unit_test(the_clearing_leaves_the_name),
-		cmocka_unit_test(what_outlives_the_application),
+		cmocka_unit_test(from_address_to_address),
+		cmocka_unit_test(objects_of_others),
+		cmocka_unit_test(clear_patch_leaves_only_the_name),
+		cmocka_unit_test(tidy_patch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

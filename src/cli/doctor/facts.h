@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CLI_DOCTOR_FACTS_H
+#define CLI_DOCTOR_FACTS_H
+
+/*
+ * The input of each check of `kscaled doctor`: kscaled's setup, the time, and the facts that
+ * gather.c has collected. Checks read nothing else, so unit tests feed them JSON.
+ *
+ * Facts are one JSON object. Each member is {"object": ...}, the answer; or {"error": KIND,
+ * "message": TEXT, "wanted": "get on services kscaled/kscaled"}, KIND as by err_kind_name.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/doctor/diagnosis.h"
+
+/* What installed the objects in the cluster, and can do so again. */
+enum doctor_installer { DOCTOR_MANIFESTS, DOCTOR_HELM, DOCTOR_JOIN, DOCTOR_OTHERS };
+
+/* Options given on the command line, which override what the cluster tells. */
+enum {
+	DOCTOR_GIVEN_SERVICE = 1 << 0,
+	DOCTOR_GIVEN_WATCH = 1 << 1,
+	DOCTOR_GIVEN_KEDA = 1 << 2,
+};
+
+struct doctor_setup {        /* strings are borrowed; NULL: not set */
+	const char *program; /* how the user calls it: "kscaled", NULL, or "kubectl kscaled" */
+	/* Of the daemon's options. */
+	const char *kubeconfig;   /* NULL: the service account of the Pod */
+	const char *namespace_;   /* kscaled's; never NULL once the kubeconfig is read */
+	bool guessed_namespace;   /* set neither by an option nor by the Pod */
+	const char *service_name; /* never NULL; nor is lease_name */
+	const char *lease_name;
+	const char *keda_namespace;   /* NULL: ignore KEDA */
+	const char *watch_namespaces; /* "a,b"; NULL: all */
+	const char *tls_cert_file;    /* NULL: kscaled has its own CA */
+	int secure_port;
+	bool webhook, restrict_secrets, take_over, no_lease;
+	/* Of `kscaled manifests`. */
+	const char *host;        /* "HOST:PORT" */
+	const char *scale_kinds; /* NULL: all */
+	bool no_scaledjobs, service_account_tokens;
+	unsigned given; /* DOCTOR_GIVEN_... */
+	/* Of the installation, read from its objects (release.c). */
+	enum doctor_installer installer;
+	const char *release;                                     /* Helm's release name; or "it is managed by x" */
+	const char *release_namespace;                           /* Helm's */
+	const char *version;                                     /* of kscaled; NULL: unknown */
+	const char *account;                                     /* of the Pod; NULL: "kscaled" */
+	const char *image, *replicas, *priority_class, *monitor; /* options of `kscaled manifests` */
+	const char *joined;                                      /* the arguments of `kscaled join`; NULL: unknown */
+	const char *admin;                                       /* an administrator's kubeconfig; NULL: unknown */
+	bool network_policy, others_crds;
+	bool lost_kinds;  /* the kinds it may scale are unknown; scale_kinds is the minimum */
+	bool in_pod;      /* it has a Deployment */
+	bool knows_roles; /* the roles could be listed */
+	bool no_roles;    /* it has none: its rights are granted by other means */
+};
+
+struct facts {
+	const struct doctor_setup *setup;
+	json_t *facts;   /* borrowed */
+	int64_t now_ms;  /* the wall clock */
+	const char *hop; /* being checked */
+	struct diagnosis *out;
+};
+
+/* ---- Facts ---- */
+
+/* Borrowed. NULL: missing, or an error. */
+const json_t *facts_object(const struct facts *c, const char *fact);
+/* The message of the error; "": none. */
+const char *facts_message(const struct facts *c, const char *fact);
+/* The API server answered that the object does not exist. */
+bool facts_lacks(const struct facts *c, const char *fact);
+/*
+ * The object. NULL: it does not exist; or, with *reported, reading it failed, and a finding says
+ * so: skipped if the user lacks the right, otherwise an error.
+ */
+const json_t *facts_read(const struct facts *c, const char *fact, bool *reported);
+
+/* A field by its dotted path. NULL, or "": absent. */
+const json_t *facts_at(const json_t *object, const char *path);
+const char *facts_text_at(const json_t *object, const char *path);
+/* The condition of this type in status.conditions; NULL: none. */
+const json_t *facts_condition(const json_t *object, const char *type);
+/* The container `kscaled` of a Deployment; NULL: none. */
+const json_t *facts_container(const json_t *deployment);
+/* metadata.namespace and metadata.name. */
+const char *facts_namespace_of(const json_t *object);
+const char *facts_name_of(const json_t *object);
+/* "2026-01-02T03:04:05Z" as milliseconds; 0: not a timestamp. */
+int64_t facts_time_at(const json_t *object, const char *path);
+
+/* Whether a decoded caBundle (PEM, or NULL) contains this certificate. */
+bool facts_bundle_has(const char *bundle, const char *certificate);
+
+/* ---- Findings ---- */
+
+void facts_ok(const struct facts *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void facts_skip(const struct facts *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* mend: taken, may be NULL. */
+void facts_warn(const struct facts *c, char *mend, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void facts_error(const struct facts *c, char *mend, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* ---- Fixes; the caller owns them ---- */
+
+/*
+ * A fix ("mend") is a command, with placeholders in capitals; or a sentence with commands and
+ * options in backquotes. Tests run them.
+ */
+
+#define FACTS_SET_CLOCK "sudo timedatectl set-ntp true"
+
+/* How the user calls kscaled. Borrowed. */
+const char *facts_program(const struct facts *c);
+/* Puts a command in backquotes; leaves a sentence as it is. Takes mend. */
+char *facts_quote(char *mend);
+
+/*
+ * Applies the installation's objects again the way they were made: `helm upgrade ...`, `sudo
+ * kscaled join ...`, or `kscaled manifests ... | kubectl apply -f -` with this setup's options.
+ * Grants no right that the installation did not have.
+ */
+char *facts_apply(const struct facts *c);
+/*
+ * The same with one change: Helm values ("a.b=c") or options appended to `kscaled manifests`. A
+ * host that was joined has neither.
+ */
+char *facts_apply_with(const struct facts *c, const char *values, const char *options);
+/* `sudo kscaled join ...` as last called; NULL: not installed that way. */
+char *facts_join(const struct facts *c);
+/* The same, if the kubeconfig in use was written by `kscaled join`. */
+char *facts_join_here(const struct facts *c);
+/* As facts_apply, with another address of the host. */
+char *facts_apply_at(const struct facts *c, const char *host);
+/* `kscaled explain so shop/web`; kind: "so", "sj", or "" for either. */
+char *facts_explain(const struct facts *c, const char *kind, const char *namespace_, const char *name);
+/* Restarts kscaled, in its Pods or on its host. */
+char *facts_restart(const struct facts *c);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/doctor/webhook.h"
+
+#include <string.h>
+
+#include "base/base64.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "control/certs/certs.h"
+
+/*
+ * The fix is a restart, not a patch: a patch would need the webhooks' number, and the leader writes
+ * caBundle itself.
+ */
+static bool check_one(const struct facts *c, const json_t *hook, const char *ca)
+{
+	const json_t *service = facts_at(hook, "clientConfig.service");
+	const char *name = json_str_or_empty(hook, "name"), *encoded = facts_text_at(hook, "clientConfig.caBundle");
+	MEM_AUTO char *bundle = base64_decode(encoded, NULL);
+
+	if (!json_str_is(service, "name", c->setup->service_name) ||
+		!json_str_is(service, "namespace", c->setup->namespace_))
+		facts_error(c, facts_apply(c), "%s names Service %s/%s", name, json_str_or_empty(service, "namespace"),
+			json_str_or_empty(service, "name"));
+	else if (!*encoded)
+		facts_error(c, facts_restart(c), "%s has no caBundle: no kscaled has been leader since it was created",
+			name);
+	else if (*ca && !facts_bundle_has(bundle, ca))
+		facts_error(c, facts_restart(c), "the caBundle of %s lacks kscaled's CA", name);
+	else if (json_str_is(hook, "failurePolicy", "Fail"))
+		facts_warn(c, facts_apply_with(c, "webhooks.failurePolicy=Ignore", ""),
+			"%s has failurePolicy Fail: while kscaled is down, no such object can be stored", name);
+	else
+		return true;
+	return false;
+}
+
+void webhook_configuration(const struct facts *c)
+{
+	bool reported;
+	const json_t *configuration = facts_read(c, "webhooks", &reported), *hook,
+		     *hooks = json_object_get(configuration, "webhooks");
+	const char *ca = c->setup->tls_cert_file ? "" : facts_text_at(facts_object(c, "certificates"), "ca");
+	size_t i, good = 0;
+
+	if (reported)
+		return;
+	if (!configuration && !c->setup->webhook) {
+		facts_ok(c, "none: --webhook=false");
+		return;
+	}
+	if (!configuration) {
+		facts_warn(c, facts_apply(c),
+			"there is no ValidatingWebhookConfiguration " CERTS_WEBHOOKS
+			": invalid objects are stored and reported only later (if that is intended: --no-webhook)");
+		return;
+	}
+	if (!c->setup->webhook)
+		facts_error(c, mem_dup("kubectl delete validatingwebhookconfiguration " CERTS_WEBHOOKS),
+			"a ValidatingWebhookConfiguration exists, but kscaled runs with --webhook=false: the API "
+			"server's requests fail");
+	json_array_foreach(hooks, i, hook) good += check_one(c, hook, ca);
+	if (c->setup->webhook && good == json_array_size(hooks))
+		facts_ok(c, "%zu webhooks point to Service %s/%s", good, c->setup->namespace_, c->setup->service_name);
+}
+
+#define DENIED "admission webhook \"vscaledobject.kscaled.io\" denied the request"
+
+void webhook_reached(const struct facts *c)
+{
+	const json_t *stored = facts_object(c, "trial"), *found = json_object_get(c->facts, "trial");
+	const char *message = facts_message(c, "trial");
+
+	if (!facts_object(c, "webhooks") && !found)
+		facts_skip(c, "not checked: no webhook is known");
+	else if (strstr(message, DENIED))
+		facts_ok(c, "denies invalid objects");
+	else if (stored)
+		facts_error(c, facts_restart(c),
+			"the API server does not reach the webhook: it accepted an invalid ScaledObject (--dry-run)");
+	else if (strstr(message, "admission webhook"))
+		facts_warn(c, NULL, "another webhook answered first: %s", message);
+	else if (strstr(message, "failed calling webhook"))
+		facts_error(c, facts_restart(c), "the API server does not reach the webhook: %s", message);
+	else if (json_str_is(found, "error", "denied"))
+		facts_skip(c, "not checked: needs %s", json_str_or_empty(found, "wanted"));
+	else
+		facts_error(c, NULL, "the test with a ScaledObject failed: %s", message);
+}
