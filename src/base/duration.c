@@ -71,7 +71,7 @@ static double read_fraction(const char **p)
 	return value / scale;
 }
 
-/* Adds one "<number><unit>" to *total_ns. What is wrong with it, or NULL. */
+/* Adds one "<number><unit>" to *total_ns. Returns what is wrong with it, or NULL. */
 static const char *read_part(const char **p, uint64_t *total_ns)
 {
 	const char *start = *p;

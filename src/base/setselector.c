@@ -211,7 +211,7 @@ static bool is_whole_number(const char *text)
 	return len > 0 && len <= 18 && strspn(digits, "0123456789") == len;
 }
 
-/* Evaluates one requirement. value NULL: there is no such label. what: what follows the key. */
+/* Evaluates one requirement. value NULL: the label is missing. what: the text behind the key. */
 static bool fits(const char *value, const char *what, const char *end)
 {
 	if (what == end)

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-/* The position of key, or where to insert it; in constant time for keys that are added in order. */
+/* The position of key, or where to insert it; in constant time if keys come in order. */
 static size_t find(const struct strmap *m, const char *key, bool *found)
 {
 	size_t low = 0, high = m->count;
@@ -29,7 +29,10 @@ static size_t find(const struct strmap *m, const char *key, bool *found)
 	return low;
 }
 
-/* The allocation for `count` pairs, which is not stored: even up to 8, then a power of two. */
+/*
+ * The allocation for `count` pairs, which is not stored: count rounded up to an even number up to
+ * 8, then to a power of two.
+ */
 static size_t room_of(size_t count)
 {
 	size_t room = 2;
@@ -62,7 +65,7 @@ void strmap_set(struct strmap *m, const char *key, const char *value)
 {
 	bool found;
 	size_t at = find(m, key, &found);
-	struct strmap_pair pair = make_pair(key, value); /* before anything is freed: value may be in the map */
+	struct strmap_pair pair = make_pair(key, value); /* before anything is freed: value may point into the map */
 
 	if (found) {
 		free(m->pairs[at].key);

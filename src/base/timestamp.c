@@ -34,7 +34,7 @@ static struct civil civil_of(int64_t unix_ms)
 	return c;
 }
 
-/* Exactly `count` digits, which *p is advanced past. */
+/* Reads exactly `count` digits and advances *p. */
 static bool digits(const char **p, int count, int *out)
 {
 	int value = 0;
@@ -128,7 +128,7 @@ static char *put(char *out, int value, int count, char next)
 	return out + count + 1;
 }
 
-/* With so many digits of a fraction: 0, 3 or 6. */
+/* fraction_digits: 0, 3 or 6. */
 static char *format(int64_t unix_ms, int fraction_digits, char *out)
 {
 	struct civil c = civil_of(unix_ms);

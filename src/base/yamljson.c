@@ -10,7 +10,7 @@
 #include "base/yamlscalar.h"
 
 #define TAGS_MAX  64   /* %TAG directives of a document */
-#define READ_MOST 1024 /* bytes at once, after which they are counted */
+#define READ_MOST 1024 /* bytes at a time, between which directives are counted */
 
 /* What an alias refers to. */
 struct anchor {
@@ -35,8 +35,8 @@ struct yamljson {
 };
 
 /*
- * libyaml compares each %TAG directive with all before it, and each tag with all of them, inside of
- * one call: 60,000 of them took 11 s. It asks for bytes on the way.
+ * Within one call libyaml compares each %TAG directive with all before it, and each tag with all of
+ * them: 60,000 took 11 s. It asks for more bytes on the way, so they are counted here.
  */
 static int on_read(void *arg, unsigned char *out, size_t room, size_t *len)
 {
@@ -132,7 +132,7 @@ static struct anchor *find_anchor(struct yamljson *y, const char *name)
 	return a;
 }
 
-/* NULL without a name. A name that was used before gets a new value. */
+/* NULL: no name. A name that was used before gets a new value. */
 static struct anchor *begin_anchor(struct yamljson *y, const yaml_char_t *name)
 {
 	struct anchor *a = name ? find_anchor(y, (const char *)name) : NULL;
@@ -213,7 +213,7 @@ static int merge_one(struct yamljson *y, json_t *object, const json_t *base)
 				    : wrong(y, "<< takes a mapping, or a list of them");
 }
 
-/* Of a list of mappings the earlier take precedence. */
+/* In a list of mappings earlier ones take precedence. */
 static int merge(struct yamljson *y, json_t *object, const json_t *base)
 {
 	const json_t *one;
@@ -225,7 +225,7 @@ static int merge(struct yamljson *y, json_t *object, const json_t *base)
 	return 0;
 }
 
-/* Keeps what is no part of the document any more: places borrow its keys. */
+/* Keeps a value that the document no longer contains, because places borrow its keys. */
 static void keep(struct yamljson *y, json_t *value)
 {
 	if (!y->places->kept)
@@ -265,7 +265,7 @@ static int add_merged(struct yamljson *y, json_t *merged, struct place at)
 	return json_array_append_new(merged, value);
 }
 
-/* The event is the key. Values of `<<` go into `merged`. */
+/* The event is the key. The values of `<<` go into `merged`. */
 static int add_field(struct yamljson *y, json_t *object, json_t *merged, size_t place)
 {
 	struct place at = { .parent = (uint32_t)place, .line = (uint32_t)y->event.start_mark.line + 1 };

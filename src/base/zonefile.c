@@ -13,7 +13,7 @@
 
 #define NAME_MAX_LEN 127
 
-/* A zone with references. They are few, so a list suffices. */
+/* A zone with its reference count. They are few, so a list suffices. */
 struct held_zone {
 	struct held_zone *prev, *next;
 	char *name;
@@ -47,7 +47,8 @@ static bool is_installed(void)
 }
 
 /*
- * Since Debian 13 and Ubuntu 24.04 the names from before Continent/City are a package of their own.
+ * Since Debian 13 and Ubuntu 24.04 the names from before Continent/City are in a package of their
+ * own.
  */
 static const char *lacks_old_names(void)
 {

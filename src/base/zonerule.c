@@ -12,7 +12,7 @@
 /* Beyond all years that matter, and without overflow. */
 #define FAR_S (INT64_C(1) << 40)
 
-/* The rest of the text. */
+/* What is left of the text. */
 struct rule_text {
 	const char *at, *end;
 };
@@ -81,7 +81,7 @@ static bool take_time(struct rule_text *t, int hours_max, int32_t *out)
 	return true;
 }
 
-/* In POSIX west is positive. */
+/* In POSIX, west is positive. */
 static bool take_offset(struct rule_text *t, int32_t *out)
 {
 	if (!take_time(t, HOURS_OFFSET_MAX, out))
@@ -162,8 +162,9 @@ struct zone_period zonerule_period(const struct zonerule *r, int64_t unix_s)
 		return p;
 	year = calendar_date((near_s + r->standard_s) / DAY_S).year;
 	/*
-	 * Of the transitions of three years the last before and the first after near_s. If both of
-	 * a year coincide (permanent daylight saving time), daylight saving time counts.
+	 * Looks at the transitions of three years for the last before and the first after near_s.
+	 * If both of a year coincide (permanent daylight saving time), daylight saving time
+	 * applies.
 	 */
 	for (int i = year - 1; i <= year + 1; i++) {
 		const int64_t at[] = { change_s(&r->to_standard, i, r->daylight_s),
