@@ -6,7 +6,7 @@ static size_t counted(size_t bytes)
 	return bytes <= ANSWERS_SMALL ? 0 : (bytes + ANSWERS_STEP - 1) / ANSWERS_STEP * ANSWERS_STEP;
 }
 
-/* No figures that change: the same reason must read the same each time. */
+/* No varying figures: the same reason must always read the same. */
 static int refuse(const char *namespace_, struct err *err)
 {
 	return err_set(err, ERR_TEMPORARY,

@@ -33,7 +33,7 @@ struct descriptors_plan descriptors_plan(size_t limit, size_t most)
 	return plan;
 }
 
-/* No figures that change: the text is logged, and sent as an Event, once. */
+/* No varying figures: the text is logged and sent as an Event only once. */
 static int refuse(size_t total, const char *namespace_, struct err *err)
 {
 	return err_set(err, ERR_TEMPORARY,

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-/* Places count from 1: 0 is none, and the parent of n is n / 2. */
+/* Places count from 1; 0 means none, and the parent of n is n / 2. */
 
 static bool is_before(const struct timerheap_entry *a, const struct timerheap_entry *b)
 {
@@ -19,7 +19,7 @@ static void settle(struct timerheap *h, size_t place, struct timerheap_entry ent
 	*entry.place = place;
 }
 
-/* Moves the entry up or down to its position, from a free one. */
+/* Moves the entry up or down from a free place to its position. */
 static void sift(struct timerheap *h, size_t place, struct timerheap_entry entry)
 {
 	for (; place > 1 && is_before(&entry, &h->entries[place / 2 - 1]); place /= 2)

@@ -16,7 +16,7 @@
 #include "net/dns/resolver.h"
 
 #define SWEEP_MS  1000
-#define FORGET_MS 60000 /* after its last use the count of failures is kept so long */
+#define FORGET_MS 60000 /* the count of failures is kept this long after its last use */
 #define FEW       16    /* how much of the reserve one namespace may take */
 
 enum name_state { IDLE, RESTING, QUEUED, ASKED };
@@ -29,10 +29,10 @@ struct known_name {
 	struct names_asker *askers;
 	unsigned failures; /* in a row */
 	int64_t until_ms;  /* until then the answer is valid, or the back-off lasts */
-	const char *why;   /* a constant text when there is nothing of the kind */
+	const char *why;   /* if there is nothing of the kind: the reason, a constant text */
 	size_t count;
 	struct dns_address *addresses;
-	struct dnsrecord_list records; /* in their place */
+	struct dnsrecord_list records; /* instead of addresses */
 	struct event *rested;
 	char *namespace_;         /* owned; of the first request */
 	struct shares_hold share; /* of the cache */
@@ -91,7 +91,7 @@ static void sweep(struct names *n, int64_t now)
 	}
 }
 
-/* After a change of resolv.conf or hosts nothing that was found before is trusted. */
+/* After a change of resolv.conf or hosts earlier results are not trusted. */
 static void distrust(struct names *n)
 {
 	struct known_name *name, *next;
@@ -136,7 +136,7 @@ static struct known_name *find(struct names *n, const char *host, enum dnsrecord
 
 static void fill(struct names *n);
 
-/* Those that ask now: one that is told may ask again, and is told what comes of that. */
+/* Only those that wait now: a callback may ask again, and then gets the next result. */
 static void tell_all(struct known_name *name, const struct names_answer *answer)
 {
 	struct names_asker *a;
@@ -214,7 +214,7 @@ static struct known_name *next_of(struct fairqueue *queue)
 	return turn ? (struct known_name *)((char *)turn - offsetof(struct known_name, turn)) : NULL;
 }
 
-/* Does not recurse: an answer that comes from a file comes within resolver_ask. */
+/* Does not recurse: an answer from a file comes within resolver_ask. */
 static void fill(struct names *n)
 {
 	struct known_name *name;
@@ -262,7 +262,7 @@ static void rest(struct known_name *name, int64_t ms)
 	name->state = RESTING;
 }
 
-/* ---- Outside ---- */
+/* ---- The interface ---- */
 
 struct names *names_new(struct event_base *base, void (*on_work)(void *arg), void *arg)
 {

@@ -18,7 +18,7 @@
 
 struct httpsocket {
 	int fd;    /* the key */
-	ino_t ino; /* inode: detects that the number belongs to another file by now */
+	ino_t ino; /* inode: detects that the descriptor has been reused */
 	struct descriptors_hold hold;
 	struct httpsockets_made *made; /* NULL: its request has ended */
 	struct httpsocket *prev, *next;
@@ -83,7 +83,7 @@ curl_socket_t httpsockets_open(struct httpsockets *s, struct httpsockets_made *m
 		return CURL_SOCKET_BAD;
 	}
 	socket_ = find(s, fd);
-	if (socket_) /* that one was closed silently: else its number would not be free */
+	if (socket_) /* libcurl closed it silently: otherwise its number would not be free */
 		forget(s, socket_);
 	hold.namespace_ = NULL; /* the request's */
 	socket_ = mem_zalloc(sizeof(*socket_));

@@ -85,7 +85,10 @@ static char *piece(CURLU *u, CURLUPart part, unsigned flags)
 	return copy;
 }
 
-/* libcurl decodes no control characters: without this another user, or none, would log in. */
+/*
+ * libcurl does not decode control characters: without this check the wrong user, or none, would log
+ * in.
+ */
 static bool can_be_decoded(CURLU *u, CURLUPart part)
 {
 	char *text = NULL;

@@ -9,9 +9,9 @@
 #define SPENT_MAX    1200000
 #define ROUNDS_PER_S 30000
 
-/* Of namespaces whose names fall together: two have one account then. */
+/* By hash of the namespace's name: two namespaces may share an account. */
 static struct account {
-	int64_t spent; /* rounds; falls with time */
+	int64_t spent; /* in rounds; falls with time */
 	int64_t as_of_ms;
 } accounts[COMPUTING_ACCOUNTS];
 static unsigned payer;

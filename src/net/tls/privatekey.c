@@ -22,7 +22,7 @@
 
 /* ---- What decrypting costs ---- */
 
-/* Numbers beyond the bound are 0, which is none that is taken. */
+/* A number beyond the bound becomes 0, which is never accepted. */
 static uint64_t small(const ASN1_INTEGER *number)
 {
 	uint64_t n;
@@ -61,7 +61,7 @@ static uint64_t pbes2_rounds(const ASN1_TYPE *given)
 	return rounds;
 }
 
-/* PBES1 and that of PKCS#12; without a number it is one round. */
+/* PBES1 and PKCS#12's scheme; without a number it is one round. */
 static uint64_t pbe_rounds(const ASN1_TYPE *given)
 {
 	PBEPARAM *p = ASN1_TYPE_unpack_sequence(ASN1_ITEM_rptr(PBEPARAM), given);
@@ -71,7 +71,7 @@ static uint64_t pbe_rounds(const ASN1_TYPE *given)
 	return rounds;
 }
 
-/* 0: more than are taken, or it is not known how many. */
+/* 0: more than accepted, or unknown. */
 static uint64_t rounds_of(const X509_SIG *locked)
 {
 	const X509_ALGOR *how;
@@ -86,7 +86,7 @@ static uint64_t rounds_of(const X509_SIG *locked)
 
 /* ---- What using it costs ---- */
 
-/* Its bits; 0: it has none. */
+/* The bit length of a number of the key; 0: absent. */
 static int bits_of(const EVP_PKEY *key, const char *number)
 {
 	BIGNUM *n = NULL;
@@ -97,8 +97,8 @@ static int bits_of(const EVP_PKEY *key, const char *number)
 }
 
 /*
- * Each number has the size that it has in honest keys: OpenSSL calculates with what the text says.
- * Two primes of equal length, and what belongs to them.
+ * OpenSSL calculates with whatever numbers the text has, so each must have the size it has in
+ * honest keys: two primes of equal length, and what belongs to them.
  */
 static bool is_bounded_rsa(const EVP_PKEY *key)
 {
@@ -118,7 +118,7 @@ static bool is_bounded_rsa(const EVP_PKEY *key)
 	return true;
 }
 
-/* "" where the curve is described instead of named. */
+/* "" if the curve is described instead of named. */
 static bool has_named_curve(const EVP_PKEY *key)
 {
 	char name[64], encoding[32];
@@ -171,7 +171,7 @@ static void block_done(struct pem_block *b)
 	*b = (struct pem_block){ 0 };
 }
 
-/* The first block that says that it is a private key; certificates and parameters are skipped. */
+/* The first block labelled as a private key; certificates and parameters are skipped. */
 static bool find_block(const char *pem, struct pem_block *b)
 {
 	static const char label[] = "PRIVATE KEY";
@@ -263,15 +263,15 @@ static EVP_PKEY *unlock(struct pem_block *b, const char *password, struct err *e
 	return key;
 }
 
-/* ---- Those decrypted last ---- */
+/* ---- Recently decrypted keys ---- */
 
 /*
- * An object's triggers are built again whenever it changes, a thousand of them with the same key.
- * What failed is remembered, too: finding out costs as much.
+ * An object's triggers are rebuilt whenever it changes, a thousand of them with the same key.
+ * Failures are remembered, too: they cost as much.
  */
 static struct remembered {
-	char of[FINGERPRINT_TEXT]; /* of text and password; "": unused */
-	char *plain;               /* NULL: err */
+	char of[FINGERPRINT_TEXT]; /* fingerprint of text and password; "": unused */
+	char *plain;               /* NULL: failed, see err */
 	struct err *err;
 } remembered[REMEMBERED];
 static size_t oldest;
@@ -323,7 +323,7 @@ static void remember(const char *of, char *plain /* takes */, const struct err *
 		err_keep(&r->err, err);
 }
 
-/* NULL, with err, when it must be asked for again. */
+/* NULL, with err: must be tried again later. */
 static const struct remembered *unlock_once(struct pem_block *b, const char *pem, const char *password, struct err *err)
 {
 	char of[FINGERPRINT_TEXT];
@@ -341,7 +341,7 @@ static const struct remembered *unlock_once(struct pem_block *b, const char *pem
 	return recall(of);
 }
 
-/* ---- All of it ---- */
+/* ---- The interface ---- */
 
 static EVP_PKEY *read_plain(const struct pem_block *b, struct err *err)
 {

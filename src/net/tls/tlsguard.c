@@ -13,7 +13,7 @@
 /* Go's limits for keys in certificates, too. With larger exponents one signature costs 15 ms. */
 #define RSA_BITS_MAX          8192
 #define RSA_EXPONENT_BITS_MAX 32
-/* Ciphers add up to 64 bytes to a record, which may be empty then. */
+/* Ciphers add up to 64 bytes to a record, so one of that length may be empty. */
 #define EMPTY_RECORD_MAX 64
 
 enum { REASON_RECORDS = 100, REASON_KEY };
@@ -34,7 +34,7 @@ static int library(void)
 	return number;
 }
 
-/* OpenSSL reads no further record, and returns the error to who called it. */
+/* OpenSSL reads no further record and returns the error to its caller. */
 static void end(SSL *ssl, int reason)
 {
 	SSL_set_shutdown(ssl, SSL_get_shutdown(ssl) | SSL_RECEIVED_SHUTDOWN);
@@ -52,20 +52,23 @@ static int counter(void)
 	return index;
 }
 
-/* Kept of a session: how many records without data, and whether the last one may have held data. */
+/*
+ * Kept with a session: how many records without data in a row, and whether the last one may have
+ * held data.
+ */
 #define MAY_HOLD_DATA 1u
 #define ONE_RECORD    2u
 
 static void keep(SSL *ssl, uintptr_t before, uintptr_t now)
 {
-	if (now == before) /* as with each record of an answer */
+	if (now == before) /* usual: records of an answer */
 		return;
 	SSL_set_ex_data(ssl, counter(), (void *)now);
 	if (now / ONE_RECORD > TLSGUARD_RECORDS_MAX)
 		end(ssl, REASON_RECORDS);
 }
 
-/* All records of a TLS 1.3 session say that they are data; what they are stands inside. */
+/* All records of a TLS 1.3 session claim to be data; the real type is inside. */
 static void on_message(int sent, int version, int type, const void *bytes, size_t len, SSL *ssl, void *arg)
 {
 	const unsigned char *head = bytes;

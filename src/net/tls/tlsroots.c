@@ -19,9 +19,9 @@
 
 struct tlsroots {
 	unsigned refs;
-	unsigned account; /* who pays */
-	size_t most;      /* certificates that it may have */
-	char *place;      /* its path, which ends with the text's fingerprint, behind the account */
+	unsigned account; /* the account that pays */
+	size_t most;      /* limit of its certificates */
+	char *place;      /* a path: the account, and the text's fingerprint at the end */
 	char *ca_pem;
 	X509_STORE *store; /* NULL: none at the moment */
 	size_t count;      /* certificates in it */
@@ -30,7 +30,7 @@ struct tlsroots {
 };
 
 static struct tlsroots *all;
-/* Those with a store; the one used last is the first. */
+/* Those with a store, most recently used first. */
 static struct tlsroots *stores;
 static size_t kept, idle;
 static uint16_t kept_by[COMPUTING_ACCOUNTS];
@@ -50,13 +50,13 @@ static void end(struct tlsroots *r)
 	free(r);
 }
 
-/* Files of this host are few, and not evicted for a tenant's texts. */
+/* Files of this host are few, and are not evicted for a tenant's texts. */
 static bool may_be_idle(const struct tlsroots *r)
 {
 	return r->account != COMPUTING_OWN;
 }
 
-/* Connections that use the store keep it. */
+/* Connections that use the store keep it alive. */
 static void drop(struct tlsroots *r)
 {
 	DL_DELETE(stores, r);
@@ -81,13 +81,13 @@ static unsigned largest_account(void)
 	return largest;
 }
 
-/* The one that was not used for the longest time. */
+/* The least recently used one that fits. */
 static struct tlsroots *oldest(bool (*fits)(const struct tlsroots *r, unsigned account), unsigned account)
 {
 	struct tlsroots *r = stores->prev;
 
 	while (!fits(r, account))
-		r = r->prev; /* there is one */
+		r = r->prev; /* exists */
 	return r;
 }
 
@@ -147,7 +147,7 @@ X509_STORE *tlsroots_store(struct tlsroots *r, struct err *err)
 	return r->store;
 }
 
-/* ---- Who holds them ---- */
+/* ---- References ---- */
 
 static struct tlsroots *get(const char *ca_pem, unsigned account, size_t most)
 {

@@ -22,7 +22,7 @@
 
 static struct {
 	int min_version; /* 0: not set */
-	char *suites12;  /* OpenSSL's names of those for TLS 1.2 and before; NULL: its own choice */
+	char *suites12;  /* OpenSSL's names of suites for TLS 1.2 and before; NULL: its default */
 	char *suites13;
 	char *ca_dirs;
 	bool required;
@@ -70,8 +70,8 @@ static void read_ciphers(const char *text)
 			continue;
 		}
 		/*
-		 * Names of TLS 1.3 suites have no key exchange after TLS_; OpenSSL takes them in a
-		 * list of their own.
+		 * Names of TLS 1.3 suites have no key exchange behind TLS_; OpenSSL takes them in a
+		 * separate list.
 		 */
 		list = text_begins(name, "TLS_") && !strstr(name, "_WITH_") ? &suites13 : &suites12;
 		buf_printf(list, "%s%s", list->len > 0 ? ":" : "", own);
@@ -112,8 +112,8 @@ void tlsrules_apply(SSL_CTX *ctx)
 	if (rules.suites13)
 		SSL_CTX_set_ciphersuites(ctx, rules.suites13);
 	/*
-	 * OpenSSL counts the signatures of the old versions (MD5 with SHA-1) as no security at all,
-	 * and would never speak them.
+	 * OpenSSL gives the signatures of the old versions (MD5 with SHA-1) security level 0, and
+	 * would never use them.
 	 */
 	if (rules.min_version && rules.min_version < TLS1_2_VERSION) {
 		SSL_CTX_set_security_level(ctx, 0);

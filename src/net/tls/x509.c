@@ -72,13 +72,13 @@ static bool set_serial(X509 *cert)
 	return ok;
 }
 
-/* By days since 1970: where time_t has 32 bits, it ends in 2038. */
+/* By days since 1970: a time_t of 32 bits ends in 2038. */
 static bool set_time(ASN1_TIME *time, int64_t unix_s)
 {
 	return ASN1_TIME_adj(time, 0, (int)(unix_s / S_PER_DAY), (long)(unix_s % S_PER_DAY)) != NULL;
 }
 
-/* A certificate with all but its issuer, extensions and signature. */
+/* A certificate without issuer, extensions and signature. */
 static X509 *new_cert(EVP_PKEY *key, const char *common_name, int64_t not_before_s, int64_t not_after_s)
 {
 	size_t name_len = strnlen(common_name, COMMON_NAME_MAX);
@@ -99,7 +99,7 @@ struct extension {
 	const char *value;
 };
 
-/* A CA with its own extended key usage can issue for no other: Go and OpenSSL verify that. */
+/* A CA with an extended key usage can issue for no other: Go and OpenSSL verify that. */
 static const struct extension ca_extensions[] = {
 	{ NID_basic_constraints, "critical,CA:TRUE,pathlen:0" },
 	{ NID_key_usage, "critical,keyCertSign,cRLSign" },
@@ -196,7 +196,7 @@ static void add_subtree(STACK_OF(GENERAL_SUBTREE) * *list, int type, const void 
 }
 
 /*
- * Permits these names only. Without an IP address all of them are excluded: a type of name that is
+ * Permits these names only. Without an IP address all addresses are excluded: a name type that is
  * not mentioned would be unrestricted (RFC 5280, 4.2.1.10). An address is written with its mask; a
  * DNS name includes those below it.
  */
@@ -256,7 +256,10 @@ static int check_names(const char *const *dns_names, struct err *err)
 {
 	unsigned char address[16];
 
-	/* An IP address as common name would be verified as a DNS name, which is not permitted. */
+	/*
+	 * An IP address as common name would be verified as a DNS name, which the constraints
+	 * exclude.
+	 */
 	if (!dns_names || !dns_names[0] || ip_literal(dns_names[0], address))
 		return err_set(err, ERR_INVALID, "serving certificate: its first name must be a DNS name");
 	for (size_t i = 0; dns_names[i]; i++) {
@@ -338,15 +341,15 @@ void x509_common_name(X509 *cert, char *out, size_t size)
 
 	out[0] = '\0';
 	/*
-	 * The last of several, as Go's crypto/x509 takes it, so that we and the API server see the
-	 * same name.
+	 * The last of several, like Go's crypto/x509, so that we and the API server see the same
+	 * name.
 	 */
 	while ((at = X509_NAME_get_index_by_NID(name, NID_commonName, last)) >= 0)
 		last = at;
 	if (last < 0)
 		return;
 	len = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, last)));
-	/* Never a truncated name: that could be another user's. */
+	/* Never a truncated name: it could be another user's. */
 	if (len > 0 && (size_t)len < size && !memchr(text, '\0', (size_t)len)) {
 		memcpy(out, text, (size_t)len);
 		out[len] = '\0';
@@ -490,7 +493,7 @@ X509_STORE *x509_store_from_pem(const char *pem, struct err *err)
 		X509_STORE_free(store);
 		return NULL;
 	}
-	/* A given intermediate is trusted as a root, as the API server does. */
+	/* A given intermediate is trusted as a root, as by the API server. */
 	X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
 	return store;
 }
