@@ -35,8 +35,8 @@ static void stop_object(struct work *work)
 }
 
 /*
- * Without its target a reconcile could do nothing; when it was read the object is reconciled. A
- * paused or deleted object does not need it.
+ * Without its target a reconcile could do nothing; the object is reconciled when it has been read.
+ * A paused or deleted object does not need it.
  */
 static bool awaits_target(struct work *work)
 {
@@ -77,7 +77,7 @@ static const struct work_kind job_kind = {
 	.stop = stop_job,
 };
 
-/* ---- Life of a work ---- */
+/* ---- Life of struct work ---- */
 
 static struct work *work_get(struct control *c, struct object *o)
 {
@@ -153,7 +153,7 @@ static void look(void *control, struct object *o)
 }
 
 /*
- * A status that others wrote is corrected by status.c alone; the HPA's status is used by the next
+ * A status written by others is corrected by status.c alone; the HPA's status is used by the next
  * tick, if the loop runs.
  */
 static bool leads_to_look(const struct work *work, unsigned changes)
@@ -179,7 +179,7 @@ static void on_object(void *arg, struct object *o, unsigned changes)
 
 /*
  * A metric request met one failure too many of a source, or the first success after it: status and
- * Events do not wait for the next poll. A poll under way will see it by itself.
+ * Events do not wait for the next poll. A poll under way will see it anyway.
  */
 static void on_health(void *arg, struct object *o)
 {
@@ -206,7 +206,7 @@ static void on_job(void *arg, const char *key)
 			queue_mark(work);
 }
 
-/* A source says "look now". */
+/* A source asks for a look now. */
 static void on_wake(void *arg, struct object *o)
 {
 	(void)arg;
@@ -234,8 +234,8 @@ static void take_turn(struct work *work)
 }
 
 /*
- * So that a start with thousands of objects does not block the loop, nor do objects with hundreds
- * of triggers, by whose number a reconcile costs: the one that exceeds it is the last of its turn.
+ * Limits per turn, so that neither a start with thousands of objects nor objects with hundreds of
+ * triggers block the loop: the object that exceeds one is the last of its turn.
  */
 #define RECONCILES_PER_TURN 64
 #define TRIGGERS_PER_TURN   256
@@ -279,7 +279,10 @@ static void drop_all(struct control *c)
 
 	DL_FOREACH_SAFE (c->all, work, next)
 		work_free(work);
-	/* We are not told what the next leader does, so we list again when we lead again. */
+	/*
+	 * The next leader's actions are not seen here, so the Jobs are listed again when we lead
+	 * again.
+	 */
 	jobs_close(c->cache->jobs);
 }
 
@@ -288,7 +291,7 @@ void control_set_leading(struct control *c, bool leading)
 	if (c->leading == leading)
 		return;
 	c->leading = leading;
-	health_forget(c->cache->health); /* another process counted before, or does from now on */
+	health_forget(c->cache->health); /* another process counted before, or will from now on */
 	if (leading)
 		store_each_object(c->cache->store, look, c);
 	else

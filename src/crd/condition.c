@@ -137,8 +137,8 @@ void conditions_share(struct conditions *c, const struct conditions *other)
 }
 
 /*
- * Before c is changed: copies a shared list. Returns `one` (NULL: none) in the list that c now owns
- * alone.
+ * Called before c is changed: copies a shared list. Returns `one` (NULL: none) in the list that c
+ * alone now owns.
  */
 static struct condition *own(struct conditions *c, const struct condition *one)
 {
@@ -231,7 +231,7 @@ void conditions_remove(struct conditions *c, const char *type)
 	memmove(one, one + 1, (size_t)(&c->list->items[c->count] - one) * sizeof(*one));
 }
 
-/* Times in whole seconds, as they are stored: a time set in memory equals the one read back. */
+/* Times in whole seconds, as stored: a time set in memory equals the one read back. */
 static bool same_times(const struct condition *a, const struct condition *b)
 {
 	return a->since_unix_ms / MS_PER_S == b->since_unix_ms / MS_PER_S &&

@@ -16,8 +16,8 @@
 /* ---- Quantities: all texts of a number become the same one ---- */
 
 /*
- * "500m" and "0.5" give "500m"; finer than a thousandth gives "<n>n". The caller owns it; text that
- * is no quantity is copied.
+ * "500m" and "0.5" give "500m"; values finer than a thousandth give "<n>n". The caller owns it;
+ * text that is not a quantity is copied.
  */
 static char *canonical(const char *text)
 {
@@ -50,10 +50,7 @@ static char *real_text(double value)
 	return mem_dup(text);
 }
 
-/*
- * The text of a quantity that may be written as a number; NULL when it is neither. The caller owns
- * it.
- */
+/* The text of a quantity, which may be written as a number; NULL if neither. The caller owns it. */
 static char *quantity_text(const json_t *value)
 {
 	if (json_is_string(value))
@@ -78,7 +75,7 @@ static void set_quantity(json_t *object, const char *key, bool normal)
 /* ---- Shape: what Kubernetes 1.36 knows ---- */
 
 /*
- * Other fields may be pruned by the API server, or added by a later version; neither is a
+ * The API server may prune other fields, or a later version add them: neither counts as a
  * difference.
  */
 
@@ -93,7 +90,7 @@ static void keep_only(json_t *object, const char *const *list)
 
 typedef bool (*absent_fn)(const char *key, const json_t *value);
 
-/* Fields that are as good as absent, at any depth. */
+/* Removes fields that count as absent, at any depth. */
 static void drop(json_t *value, absent_fn absent)
 {
 	const char *key;
@@ -118,7 +115,7 @@ static bool is_null(const char *key, const json_t *value)
 }
 
 /*
- * Except policies: the API server refuses an empty list of them, which must not look like the
+ * Not policies: the API server refuses an empty list of them, which must not look like the
  * defaults.
  */
 static bool is_empty_list(const char *key, const json_t *value)
@@ -156,7 +153,7 @@ static void normal_rules(json_t *rules)
 }
 
 /*
- * Given policies replace all default ones. scaleDown's window has no default in the API: it is an
+ * Given policies replace all default ones. scaleDown's window has no default in the API; it is an
  * option of the controller.
  */
 static void normal_behavior(json_t *behavior)
@@ -216,7 +213,7 @@ json_t *hpa_spec_normal(const json_t *spec)
 {
 	json_t *copy = json_is_object(spec) ? json_deep_copy(spec) : json_object();
 
-	if (copy == NULL) /* only when it contains itself */
+	if (copy == NULL) /* only if it contains itself */
 		copy = json_object();
 	normal_spec(copy);
 	return copy;

@@ -8,8 +8,8 @@
 #include "base/mem.h"
 
 /*
- * Rows instead of pointers: the table needs no relocation, and an address tells whether a text
- * belongs to it.
+ * Rows instead of pointers: the table needs no relocation, and the address of a text shows whether
+ * it belongs to it.
  */
 static const char phrases[][72] = {
 	"",

@@ -34,7 +34,7 @@ const char *keydata_key_called(enum keydata_kind kind)
 	return kind == KEYDATA_SERVICE_ACCOUNT ? "annotation" : "key";
 }
 
-/* NULL when the value was taken, else why it was not. */
+/* Takes the value and returns NULL, or returns why it was not taken. */
 static const char *take_plain(const char *key, const char *value, size_t len, struct strmap *out)
 {
 	if (memchr(value, '\0', len) != NULL)
@@ -61,7 +61,7 @@ static const char *take(enum keydata_kind kind, const char *key, const json_t *v
 {
 	const char *text = json_string_value(value);
 
-	if (json_is_null(value)) { /* Go's decoder reads it as empty */
+	if (json_is_null(value)) { /* Go's decoder reads null as empty */
 		strmap_set(out, key, "");
 		return NULL;
 	}

@@ -20,7 +20,7 @@ static void trigger_done(struct trigger *t)
 	strmap_done(&t->metadata);
 }
 
-/* Of the metadata of all triggers. */
+/* What the metadata of all triggers may still use. */
 struct trigger_room {
 	size_t bytes, variables;
 };

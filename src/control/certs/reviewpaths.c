@@ -36,7 +36,7 @@ static bool is_same(const struct reviewpath *one, const char *path, size_t len)
 	return strlen(one->text) == len && CRYPTO_memcmp(one->text, path, len) == 0;
 }
 
-/* The entry of this path, else the one that expires first; NULL: all are named now. */
+/* The entry of this path, or the one that expires first; NULL: all are in use. */
 static struct reviewpath *place_for(struct reviewpaths *p, const char *path, size_t len)
 {
 	struct reviewpath *place = &p->list[0];

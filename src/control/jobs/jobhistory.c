@@ -58,7 +58,7 @@ static uint64_t version_of(const char *text)
 	return digits > 0 && digits < 20 && text[digits] == '\0' ? strtoull(text, NULL, 10) : 0;
 }
 
-/* What there was; NULL: not this object, or not at that version. The caller owns it. */
+/* The object as it was; NULL: another object, or none at that version. The caller owns it. */
 static struct scaledjob *decode(const struct work *work, const json_t *list)
 {
 	const json_t *item = json_array_get(json_object_get(list, "items"), 0);
@@ -111,7 +111,7 @@ static void on_list(void *arg, const json_t *list, const struct err *err)
 	scaledjob_free(then);
 }
 
-/* To what there was just before this version. */
+/* Goes to the version just before this one. */
 static void step_back(struct work *work, uint64_t from)
 {
 	struct history_part *h = &work->job->history;
@@ -131,7 +131,7 @@ static void step_back(struct work *work, uint64_t from)
 	h->call = kube_call(work->control->kube, &request, on_list, work);
 }
 
-/* Somebody has reconciled this generation: then all Jobs that are left are current in it. */
+/* If a leader has reconciled this generation, all remaining Jobs are current in it. */
 static bool was_reconciled(const struct scaledjob *sj)
 {
 	const struct condition *ready = conditions_get(&sj->status.conditions, "Ready"),

@@ -79,7 +79,7 @@ bool recorder_turn(struct work *work, bool was_ready, bool was_paused)
 	return became_ready;
 }
 
-/* KEDA's words, when it is told to check (doc/keda.md 6.1); the suggestion is ours. */
+/* KEDA's words, from its optional check (doc/keda.md 6.1); the suggestion is ours. */
 void recorder_unknown(struct work *work)
 {
 	struct built built;
@@ -99,7 +99,7 @@ static void put_info(struct buf *text, const struct scaler *s, const char *what,
 }
 
 /*
- * The text of an Event about push, and what has no effect: owned; NULL: there is none. *settled: no
+ * The text of an Event about push, and about ignored settings: owned; NULL: none. *settled: no
  * watch is changing.
  */
 static char *push_trouble(const struct work *work, bool *settled)
@@ -155,7 +155,7 @@ void recorder_forget_push(struct work *work)
 	recorder_push_anew(work);
 }
 
-/* KEDA's words about types that it means to drop, as it says them (doc/keda.md 6.1). */
+/* KEDA's own words about types that it will drop (doc/keda.md 6.1). */
 static void tell_announced(struct work *work, const char *type_name)
 {
 	const struct scaler_type *type = scaler_type_find(type_name);
@@ -206,7 +206,7 @@ void recorder_rival(struct work *work, const char *text)
 	r->said_rival = mem_dup(text);
 }
 
-/* Told once, with what the key says, as the object may be gone from the store. */
+/* Once, with the content of the key, as the object may be gone from the store. */
 void recorder_gone(struct work *work)
 {
 	const char *kind = scaled_kind_name(work->object->kind);
