@@ -14,7 +14,7 @@ static int wrong(const char *key, const char *value, const char *must, struct er
 	return err_set(err, ERR_INVALID, "metadata.annotations[%s]: \"%.*s\" %s", key, SHOWN_MAX, value, must);
 }
 
-/* Go's strconv.ParseBool, as in KEDA, which however takes what it cannot read as true. */
+/* Like Go's strconv.ParseBool. KEDA uses it, too, but takes unreadable values as true. */
 bool annotations_read_bool(const char *text, bool *out)
 {
 	static const char *const words[][2] = { { "0", "1" }, { "f", "t" }, { "F", "T" }, { "false", "true" },
@@ -67,7 +67,7 @@ int annotations_read(const struct scaledobject *so, struct annotations *out, str
 	bool says_paused = strmap_get(annotations, ANNOTATION_PAUSED);
 	struct annotations d = { .paused_replicas = INT32_UNSET };
 
-	if (annotations->count == 0) { /* as nearly always, at each poll */
+	if (annotations->count == 0) { /* almost always, at each poll */
 		*out = d;
 		return 0;
 	}
@@ -78,7 +78,7 @@ int annotations_read(const struct scaledobject *so, struct annotations *out, str
 		read_bool(annotations, ANNOTATION_FORCE, &d.force_active, err) < 0 ||
 		read_bool(annotations, ANNOTATION_TRANSFER_HPA, &d.transfer_hpa, err) < 0)
 		return -1;
-	/* A number alone pauses; beside paused: "false" it does not. */
+	/* A number alone pauses; together with paused: "false" it does not. */
 	if (!says_paused)
 		d.paused = d.paused_replicas != INT32_UNSET;
 	if (!d.paused)

@@ -21,16 +21,14 @@
 struct reconcile_outcome {
 	const struct err *err; /* NULL: success. Its message begins with the text of KEDA's step */
 	const char *group, *version, *kind, *resource; /* of the target; NULL while unknown */
-	/* the target's, for originalReplicaCount (kept once set); INT32_UNSET while unknown */
+	/* of the target; NULL while unknown */
 	int32_t replicas;
 	const char *hpa_name;              /* NULL while there is none */
 	const struct metric_spec *metrics; /* of all kinds, in trigger order; NULL: the stored names stay */
 	size_t metric_count;
-	const struct hpa *hpa; /* the one that status.hpaName names; NULL: unknown */
-	bool no_hpa;           /* we have deleted it: the object is paused, or refused */
-	/*
-	 * for Paused and pausedReplicaCount; NULL: they cannot be read, Paused stays
-	 */
+	const struct hpa *hpa; /* the one named in status.hpaName; NULL: unknown */
+	bool no_hpa;           /* we deleted it: the object is paused or refused */
+	/* for Paused and pausedReplicaCount; NULL: unreadable, Paused stays */
 	const struct annotations *annotations;
 };
 
@@ -52,10 +50,10 @@ void conditions_after_reconcile(const struct scaledobject *so, const struct reco
 
 /*
  * The same after a tick: Ready, Active, triggersActivity, lastActiveTime (only when the object
- * becomes active or inactive), HPAActive from the HPA (NULL: unchanged). Nothing when the object is
- * paused. While facts->ready_waits, Ready stays, and so does the activity of what cannot be read.
+ * becomes active or inactive), HPAActive from the HPA (NULL: unchanged). Nothing if the object is
+ * paused. While facts->ready_waits, Ready stays, and so does the activity of unreadable triggers.
  *
- * With a valid fallback, what depends on the counts of failures, too: Fallback (True
+ * With a valid fallback, also what depends on the counts of failures: Fallback (True
  * `FallbackExists` while a trigger falls back, with its name and error) and health, which changes
  * on edges only: Happy <-> Failing, and when the count passes failureThreshold, with
  * numberOfFailures of that moment.

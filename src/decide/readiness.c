@@ -26,8 +26,8 @@ static bool is_enough(const struct readiness *r, const struct readiness_look *lo
 	if (look->at_once)
 		return true;
 	/*
-	 * Its own count says when the fallback is due, and Ready must not be faster by a poll; what
-	 * that does not count (a formula, answers that never come) has ours.
+	 * The trigger's own count decides when the fallback is due, and Ready must not be a poll
+	 * faster; failures that it does not count (a formula, answers that never come) use ours.
 	 */
 	if (look->threshold >= 0)
 		return look->failures > look->threshold ||
@@ -35,7 +35,7 @@ static bool is_enough(const struct readiness *r, const struct readiness_look *lo
 	return r->failures >= READINESS_POLLS || look->now_ms - r->since_ms >= READINESS_MS;
 }
 
-/* Another status or reason is told as it comes; its words begin anew. */
+/* Another status or reason is reported at once; the interval between texts begins anew. */
 static bool is_news(struct readiness *r, uint64_t state, uint64_t cause, int64_t now_ms)
 {
 	bool news = r->state != state || (r->cause != cause && now_ms - r->told_ms >= READINESS_APART_MS);

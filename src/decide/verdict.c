@@ -37,8 +37,8 @@ static bool read_behavior(const char *behavior, enum basis *out)
 }
 
 /*
- * R of the fallback; returns NULL, or why there is none. It is 0 only when the user wrote 0: a
- * target at 0 keeps its error, which holds it there.
+ * R of the fallback; returns NULL, or why there is none. R is 0 only if the user wrote 0: a target
+ * at 0 keeps its error, which holds it there.
  */
 static const char *find_replicas(const struct verdict_facts *facts, enum basis basis, int32_t *out)
 {
@@ -56,7 +56,7 @@ static const char *find_replicas(const struct verdict_facts *facts, enum basis b
 }
 
 /*
- * The value for which the HPA computes these replicas; returns NULL, or why there is none.
+ * The value from which the HPA computes these replicas; returns NULL, or why there is none.
  * Truncated to thousandths, as in KEDA, but never to 0.
  */
 static const char *find_value(const struct verdict_facts *facts, const struct metric_spec *metric, int32_t replicas,
@@ -64,7 +64,7 @@ static const char *find_value(const struct verdict_facts *facts, const struct me
 {
 	double milli = (double)metric->target.milli * replicas;
 
-	if (metric->target_type == METRIC_VALUE) { /* the HPA multiplies it by the pods that are ready */
+	if (metric->target_type == METRIC_VALUE) { /* the HPA multiplies it by the number of ready pods */
 		if (facts->ready_replicas < 0)
 			return "how many pods of the target are ready is not known";
 		if (facts->ready_replicas == 0)
@@ -156,8 +156,8 @@ static void fail(struct composite *c, enum err_kind kind, const char *what, cons
 }
 
 /*
- * The formula gives nil: spec.fallback replaces it (doc/keda.md 3.3, last sentence), active like
- * the fallback of a trigger.
+ * The formula's result is nil: spec.fallback replaces it (doc/keda.md 3.3, last sentence), active
+ * like a trigger's fallback.
  */
 static void stand_in(const struct verdict_facts *facts, struct composite *c)
 {

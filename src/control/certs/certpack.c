@@ -10,7 +10,7 @@
 #include "base/mem.h"
 
 #define CA_NAME    "kscaled CA"
-#define OVERLAP_MS (24 * 3600 * 1000LL + X509_BACKDATE_S * 1000LL) /* backdated */
+#define OVERLAP_MS (24 * 3600 * 1000LL + X509_BACKDATE_S * 1000LL) /* certificates are backdated */
 #define VALUE_MAX  (64u << 10) /* of one value in the Secret, base64; ours are below 2 KiB */
 
 static const char *const no_names[] = { NULL };

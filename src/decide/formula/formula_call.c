@@ -209,8 +209,8 @@ static int parse_loop(struct formula_parser *p, const struct formula_token *name
 }
 
 /*
- * expr-lang adds the elements of an array that is written out from the right, without making it; so
- * the last digit is the same.
+ * expr-lang adds the elements of a literal array from the right, without making the array; doing
+ * the same keeps the last digit the same.
  */
 static void add_written(struct formula_parser *p, const struct formula_token *name, struct formula_shape array,
 	struct formula_shape *out)

@@ -161,7 +161,7 @@ static int divide(struct formula_machine *m, struct formula_cell *a, const struc
 	return 0;
 }
 
-/* With NaN a number is neither less, equal nor more. */
+/* With NaN a number is neither less, equal nor greater. */
 static int compare(enum formula_op op, struct formula_cell *out, bool less, bool equal, bool more)
 {
 	if (op == OP_LESS || op == OP_LESS_EQUAL)

@@ -5,7 +5,7 @@
 #include "decide/jobs/jobs_parts.h"
 #include "decide/sentence.h"
 
-#define NAMED_MAX 5 /* triggers named in a sentence; the rest is counted */
+#define NAMED_MAX 5 /* triggers named in a sentence; the rest are counted */
 
 /* "1 Job", "7 Jobs", "no Job" */
 static void add_jobs(struct sentence *s, int64_t count)
@@ -38,7 +38,7 @@ static size_t count(const struct jobs_facts *facts, enum pick pick)
 	return n;
 }
 
-/* "s1-redis-mail (connection refused)": the metric of the trigger that fails. */
+/* "s1-redis-mail (connection refused)": the metric of a failing trigger. */
 static void add_failing(struct sentence *s, const struct jobs_share *share)
 {
 	const struct jobs_trigger *t = share->first;
@@ -78,9 +78,9 @@ static void add_triggers(struct sentence *s, const struct jobs_facts *facts, enu
 		sentence_add(s, " and %zu more", more);
 }
 
-/* ---- Their clauses ---- */
+/* ---- Clauses ---- */
 
-/* How many triggers the calculation is of: in avg what fails counts, too. */
+/* The number of triggers that the calculation uses: avg counts failing ones, too. */
 static size_t counted(const struct jobs_facts *facts)
 {
 	return count(facts, PICK_ACTIVE) +
@@ -128,7 +128,7 @@ static void add_running(struct sentence *s, const struct jobs_facts *facts)
 		sentence_add(s, " (%lld for minReplicaCount)", (long long)(running - beyond));
 }
 
-/* What the strategy subtracts, unlike default. */
+/* What strategies other than default subtract. */
 static void add_strategy(struct sentence *s, const struct jobs_facts *facts)
 {
 	int64_t pending = jobs_pending(facts);
@@ -159,7 +159,7 @@ static void add_troubles(struct sentence *s, const struct jobs_facts *facts)
 		sentence_add(s, "; the last Job could not be created: %s", facts->create_trouble);
 }
 
-/* What is known, and is not enough to be active. */
+/* Known readings that do not make it active. */
 static void add_readings(struct sentence *s, const struct jobs_facts *facts)
 {
 	sentence_add(s, "no trigger is active");

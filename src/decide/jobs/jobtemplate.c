@@ -23,7 +23,7 @@ bool jobtemplate_covers(const struct jobtemplate *t, int64_t generation)
 	return t->now.count > 0 && generation >= t->now.since && generation <= t->now.generation;
 }
 
-/* To the front: it is the last to be forgotten. */
+/* Moves it to the front: it is the last to be forgotten. */
 static void put(struct jobtemplate_era *e, const char *print)
 {
 	size_t at = find(e, print);

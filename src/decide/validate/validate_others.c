@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules for a ScaledObject beside other objects (doc/keda.md 7.2): ScaledObjects, foreign HPAs, the
- * requests of the target's containers.
+ * Rules for a ScaledObject together with other objects (doc/keda.md 7.2): ScaledObjects, foreign
+ * HPAs, the requests of the target's containers.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,7 +76,7 @@ int validate_beside(const struct scaledobject *so, const struct scaledobject *ot
 			so->spec.target_name, target_type(&so->spec, type), other->meta.name);
 		return refuse(reason, "other-scaled-object");
 	}
-	/* Two defaults differ as the objects' names do. */
+	/* Two default names differ as the objects' names do. */
 	if ((so->spec.hpa_name || other->spec.hpa_name) && same_hpa(so, other)) {
 		err_set(err, ERR_INVALID,
 			"spec.advanced.horizontalPodAutoscalerConfig.name: the HPA '%s' is already managed by the "
@@ -179,8 +179,8 @@ static bool has_request(const json_t *container, const char *resource)
 }
 
 /*
- * What the namespace and the target say about one resource. A thousand triggers may ask, of a
- * target with ten thousand containers, so it is gathered once.
+ * The requests of the namespace and the target for one resource. A thousand triggers may ask about
+ * a target with ten thousand containers, so they are gathered once.
  */
 struct requests {
 	const char *resource;
@@ -201,7 +201,7 @@ static const json_t *pod_of(const json_t *target)
 }
 
 /*
- * The containers that run as long as the Pod, which the HPA controller measures: also sidecars
+ * The containers that run as long as the Pod, which the HPA controller measures, including sidecars
  * among the initContainers. The caller frees the array.
  */
 static const json_t **running_containers(const json_t *pod, size_t *count)
@@ -235,13 +235,13 @@ static void gather(struct requests *r, const struct validate_facts *facts, const
 	qsort(r->lacking, r->count, sizeof(*r->lacking), compare_texts);
 }
 
-/* An AverageValue is an amount by itself. */
+/* An AverageValue needs no request. */
 static bool is_measured_by_request(const struct trigger *t)
 {
 	return !t->metric_type || strcmp(t->metric_type, "AverageValue") != 0;
 }
 
-/* The container that lacks what the trigger needs; NULL: none. */
+/* The container without a request that the trigger needs; NULL: none. */
 static const char *lacking(const struct requests *r, const struct trigger *t)
 {
 	const char *only = strmap_get(&t->metadata, "containerName"), **found;
