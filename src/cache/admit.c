@@ -29,7 +29,7 @@
 
 enum fact { FACT_TARGET, FACT_LIMIT_RANGES, FACTS };
 
-/* One request. */
+/* One request to the API server. */
 struct lookup {
 	struct admit_wait *owner;
 	enum fact fact;
@@ -132,7 +132,7 @@ static bool was_first(const struct scaledobject *other, const struct scaledobjec
 	if (other->meta.created_unix_ms != so->meta.created_unix_ms)
 		return other->meta.created_unix_ms < so->meta.created_unix_ms;
 	/*
-	 * With equal creationTimestamps (in seconds) the one that already works is not displaced.
+	 * With equal creationTimestamps (in seconds) the one that already works takes precedence.
 	 */
 	if (is_taken_up(other) != is_taken_up(so))
 		return is_taken_up(other);
@@ -171,9 +171,9 @@ int admit_among_others(const struct store *store, const struct scaledobject *so,
 	return search.found;
 }
 
-/* ---- What is looked up ---- */
+/* ---- Look-ups ---- */
 
-/* Foreign HPAs that scale its target, from memory; none without one. */
+/* Foreign HPAs that scale its target, from memory; an object without a target has none. */
 static int check_hpas(const struct store *store, const struct scaledobject *so, const char **reason, struct err *err)
 {
 	uint64_t claim = store_claims_of(so).target;
@@ -221,7 +221,7 @@ static void check_whole(struct lookup *l)
 		warn(l->owner, "the namespace has more than " LIST_MAX " LimitRanges: not all were looked at");
 }
 
-/* The server's message reveals our identity there, so it goes to the log only. */
+/* The server's message reveals our own identity, so it goes to the log only. */
 static const char *why_not_checked(const struct err *err)
 {
 	return err->kind == ERR_DENIED ? NOT_CHECKED "kscaled has no right to read it"
@@ -312,9 +312,7 @@ static void warn_of_place(struct admit_wait *w, const struct scaler_params *para
 	warn(w, err.msg);
 }
 
-/*
- * Errors that may be correct elsewhere are warnings; what this installation forbids is not.
- */
+/* Errors that may not be errors elsewhere are warnings; what this installation forbids is not. */
 static void tell_faults(struct admit_wait *w, const struct scaler_params *params, struct param_faults *faults)
 {
 	for (size_t i = 0; i < faults->count; i++) {
@@ -330,7 +328,7 @@ static void tell_faults(struct admit_wait *w, const struct scaler_params *params
 	param_faults_done(faults);
 }
 
-/* Of a type that KEDA means to drop: its words, which the daemon says in an Event. */
+/* KEDA's own words about a type that it will drop; the daemon sends them in an Event. */
 static void warn_of_type(struct admit_wait *w, const struct scaler_params *params)
 {
 	const struct scaler_type *type = scaler_type_find(params->type);
@@ -406,7 +404,7 @@ static void count_fault(void *arg, const struct err *err)
 	++*(size_t *)arg;
 }
 
-/* An object that breaks rules for new ones already: they do not hold for its next version. */
+/* The stored object breaks rules for new ones already: its next version may, too. */
 static bool breaks_rules_of_new(const json_t *old)
 {
 	struct scaledobject *so = old ? scaledobject_decode(old, NULL) : NULL;
@@ -458,7 +456,7 @@ static void warn_of_scaledjob(struct admit_wait *w, const struct scaledjob *sj)
 	warn_of_parameters(w, &of);
 }
 
-/* It needs no outside facts: no target, no conflicts. */
+/* Needs no outside facts: a ScaledJob has no target and no conflicts. */
 static int judge_scaledjob(struct admit_wait *w, const json_t *object, const json_t *old, const char **reason,
 	struct err *err)
 {
@@ -488,7 +486,7 @@ static int judge_triggerauth(struct admit_wait *w, const json_t *object, const j
 	if (!t)
 		return -1;
 	rc = validate_triggerauth(t, reason, err);
-	/* KEDA's webhook lets it pass, and who refers to it is told so. */
+	/* KEDA's webhook admits it, and users that refer to it get the error. */
 	if (rc == 0 && auth_alone(w->owner->rules, t, &unusable))
 		warn(w, unusable.msg);
 	triggerauth_free(t);
@@ -536,7 +534,7 @@ static bool passes_unseen(const struct admit_request *request)
 }
 
 /*
- * An object with generateName gets its name after admission: five characters more. The caller owns
+ * An object with generateName gets its name after admission: five more characters. The caller owns
  * the result.
  */
 static json_t *with_name(const json_t *object)

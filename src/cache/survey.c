@@ -9,8 +9,8 @@
 #include "cache/readings/lastpoll.h"
 
 /*
- * How long after its pollingInterval a poll's answer may arrive before useCachedMetrics asks the
- * source. On a replica that does not poll, the HPA's requests ask, at that rate.
+ * How late after its pollingInterval a poll's answer may arrive before useCachedMetrics asks the
+ * source. On a replica that does not poll, the HPA's requests do so, at that rate.
  */
 #define CACHED_SLACK_MS 5000
 
@@ -20,12 +20,12 @@
  */
 #define WAIT_STEP_MS 25
 
-/* The questions and scalers of the moment. Borrowed until the end of the turn. */
+/* The present questions and scalers. Borrowed until the end of the turn. */
 struct survey_view {
 	struct cache *cache;
 	struct object *object;
 	const struct survey_terms *terms;
-	struct built built; /* the object's, or of them one alone */
+	struct built built; /* all of the object's scalers, or one alone */
 	size_t asked;       /* number of scalers with a question */
 	bool all;
 };
@@ -39,7 +39,7 @@ struct sampled {
 	bool held; /* from cache/readings/lastpoll: not new */
 };
 
-/* Memory of the result: parallel arrays. */
+/* Memory for the result: parallel arrays. */
 struct room {
 	struct sampled *found;
 	struct verdict_trigger *triggers;
@@ -69,8 +69,8 @@ struct survey {
 };
 
 /*
- * One block: an array with members of `size` bytes, and the room behind it. All are aligned as
- * pointers are.
+ * One block: an array with members of `size` bytes, followed by the room. All are aligned like
+ * pointers.
  */
 static void *room_make(struct room *room, size_t count, size_t size)
 {
@@ -83,7 +83,7 @@ static void *room_make(struct room *room, size_t count, size_t size)
 	return block;
 }
 
-/* ---- What is asked ---- */
+/* ---- The questions ---- */
 
 /* The spec with fallback and scalingModifiers; NULL for a ScaledJob. */
 static const struct scaledobject_spec *spec_of(const struct survey_view *v)
@@ -132,7 +132,7 @@ static enum readings_found peek_lastpoll(const struct survey_view *v, const stru
 	return lastpoll_peek(v->object, s->question, held_since(v), answer, err);
 }
 
-/* What is held for the HPA. */
+/* The result held for the HPA. */
 static enum readings_found peek_held(const struct survey_view *v, const struct scaler *s, struct answer *answer,
 	struct err *err)
 {
@@ -156,7 +156,7 @@ static void hold(const struct survey_view *v, const struct sampled *f)
 	lastpoll_put(v->object, f->scaler->question, &answer, f->err, held_since(v));
 }
 
-/* ---- What it says ---- */
+/* ---- The result ---- */
 
 /* An answer resets the count, whatever caused the query. */
 static int32_t failures_in_a_row(const struct survey_view *v, const struct sampled *f)
@@ -393,7 +393,7 @@ static void ask_one(struct slot *slot, struct sampled *f, const struct survey_vi
 		return;
 	/*
 	 * A trigger with its own timeout gets all of it, even if the caller's deadline is shorter:
-	 * else a slow query would never complete.
+	 * otherwise a slow query would never complete.
 	 */
 	slot->wait = readings_ask(readings, q, s->terms.after, s->terms.max_age_ms,
 		q->timeout_ms && own_ms > s->terms.deadline_ms ? own_ms : s->terms.deadline_ms, on_reading, slot);

@@ -132,7 +132,7 @@ static void replace(struct indexer *s, struct item *item, void *object)
 		s->kind->free(before);
 }
 
-/* What was known of it before stands. */
+/* The last readable content stays in use. */
 static void tell_unreadable(struct indexer *s, const json_t *json, const struct err *err)
 {
 	const json_t *meta = json_object_get(json, "metadata");
@@ -144,7 +144,7 @@ static void tell_unreadable(struct indexer *s, const json_t *json, const struct 
 }
 
 /*
- * authoritative: from a list, which overrides what was known (a restored etcd counts backwards).
+ * authoritative: from a list, which overrides earlier versions (a restored etcd counts backwards).
  * print: hash of the text of json; 0: unknown.
  */
 static struct item *take(struct indexer *s, const json_t *json, bool authoritative, uint64_t print)
@@ -275,7 +275,7 @@ static void on_trouble(void *arg, const struct err *err)
 		s->events->on_known(s->arg, source->namespace_);
 }
 
-/* ---- The house around it ---- */
+/* ---- Interface ---- */
 
 struct indexer *indexer_new(struct kube *kube, const struct indexer_kind *kind, struct counters *counters,
 	const struct indexer_events *events, void *arg)
@@ -454,7 +454,7 @@ static bool is_watched(const struct source *source, const struct meta *meta)
 }
 
 /*
- * An unknown object while the watch is further: it was deleted before the answer to its write
+ * An unknown object, with the watch further on: it was deleted before the answer to its write
  * arrived.
  */
 static bool is_gone(const struct source *source, const struct meta *meta)

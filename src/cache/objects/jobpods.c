@@ -11,16 +11,18 @@
 #include "decide/jobs/jobpods.h"
 
 #define DEADLINE_DEFAULT_MS 10000
-/* Pods in memory at once; as many as names in a list, so that Jobs of one Pod each need one page */
+/*
+ * Pods in memory at once; equal to the names in a list, so that Jobs with one Pod each need one
+ * page
+ */
 #define PAGE            100
 #define NAME_MAX_LEN    63    /* of a label's value: a Job with a longer name has no Pods that carry it */
 #define PATH_MAX_BYTES  20480 /* 100 names of 63 characters, escaped commas, an escaped continue token */
 #define TOKEN_MAX_BYTES 4096
 #define JOB_NAME_LABEL  "job-name"
 /*
- * Without conditions only Pods that run or ran make their Jobs not pending; there are no other
- * phases than these and those three. With conditions each Pod counts, whatever its phase
- * (doc/keda.md 4.3).
+ * Without conditions only Pods that run or ran make their Jobs not pending; other phases are these
+ * three only. With conditions each Pod counts, whatever its phase (doc/keda.md 4.3).
  */
 #define STARTED_ONLY "&fieldSelector=status.phase%21%3DPending%2Cstatus.phase%21%3DFailed%2Cstatus.phase%21%3DUnknown"
 
@@ -51,7 +53,7 @@ struct jobpods {
 
 static void on_page(void *arg, const json_t *list, const struct err *err);
 
-/* ---- Ends ---- */
+/* ---- The end ---- */
 
 static void jobpods_free(void *arg)
 {
@@ -109,10 +111,7 @@ static void fail(struct jobpods *p, const struct err *err)
 
 /* ---- Asking ---- */
 
-/*
- * "a%2Cb", of at most JOBPODS_NAMES_PER_LIST names from the first one on; false when there is none
- * left.
- */
+/* "a%2Cb", of at most JOBPODS_NAMES_PER_LIST names from the first one on; false if none is left. */
 static bool take_names(struct jobpods *p, struct buf *out)
 {
 	size_t taken = 0;
@@ -239,7 +238,7 @@ static void on_page(void *arg, const json_t *list, const struct err *err)
 	}
 }
 
-/* ---- In and out ---- */
+/* ---- Interface ---- */
 
 static char **copy_texts(const char *const *texts, size_t count)
 {

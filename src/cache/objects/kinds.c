@@ -14,7 +14,7 @@
 #define AGAIN_FIRST_MS 500
 #define AGAIN_MAX_MS   30000
 #define REFRESH_MS     300000
-#define DOUBTS         6    /* refreshes after a doubt: a deleted kind may be listed for a few seconds more */
+#define DOUBTS         6    /* refreshes after a doubt: a deleted kind may be listed for a few seconds longer */
 #define RESOURCES_MAX  2000 /* of one group and version */
 
 /* One group and version: all of its resources, as the last answer had them. */
@@ -28,8 +28,8 @@ struct kind_entry {
 	uint64_t print;                        /* hash of the answer, to detect changes */
 	struct shares_hold share;              /* while it is missing */
 	bool asked;                            /* requested since the last refresh */
-	bool in_vain;                          /* for a missing kind, or one without /scale */
-	unsigned failures, doubts, vain_looks; /* in a row; doubts: to come */
+	bool in_vain;                          /* requested for a missing kind, or one without /scale */
+	unsigned failures, doubts, vain_looks; /* failures: in a row; doubts: refreshes still to come */
 	struct kube_call *call;
 	struct loop_timer again;
 	UT_hash_handle hh;
@@ -117,7 +117,7 @@ static uint64_t print_of(const struct kind_entry *e)
 	return print;
 }
 
-/* Takes an APIResourceList; NULL: no such group and version. True when it has changed. */
+/* Takes an APIResourceList; NULL: no such group and version. True if it has changed. */
 static bool take_list(struct kind_entry *e, const json_t *list)
 {
 	const json_t *all = json_object_get(list, "resources"), *one;
@@ -135,7 +135,7 @@ static bool take_list(struct kind_entry *e, const json_t *list)
 	return e->print != before;
 }
 
-/* ---- Looking ---- */
+/* ---- Discovery requests ---- */
 
 static void entry_free(struct kind_entry *e)
 {

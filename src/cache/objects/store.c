@@ -29,8 +29,8 @@ struct store {
 };
 
 /*
- * Truncates what does not fit, which is no valid name. Without printf, for speed: each GET makes
- * two.
+ * Truncates what does not fit, which is not a valid name anyway. Without printf, for speed: each
+ * GET makes two.
  */
 static char *put_key(const char *const parts[4], char out[STORE_KEY_MAX])
 {
@@ -76,7 +76,7 @@ static void tell_triggerauth(struct store *s, const char *key)
 		s->events.on_triggerauth(s->arg, key);
 }
 
-/* ---- What a change means, by kind ---- */
+/* ---- Meaning of changes, by kind ---- */
 
 /* Kinds that kscaled cannot work without. */
 static const enum kind needed[] = { KIND_SCALEDOBJECT, KIND_HPA };
@@ -216,7 +216,7 @@ static void on_scaledjob(void *arg, const void *before, const void *now, void **
 	on_scaled(arg, now ? &is : NULL, JOB_KEY_PREFIX, beside);
 }
 
-/* Nobody waits for objects beside a ScaledJob. */
+/* ScaledJobs have no rivals: no one waits for this. */
 static void on_scaledjobs_known(void *arg, const char *namespace_)
 {
 	(void)arg;
@@ -316,7 +316,7 @@ static void move_rival(struct store *s, const struct meta *meta, uint64_t old, u
 	}
 }
 
-/* Both the previous and the new owner are concerned. */
+/* Concerns both the previous and the new owner. */
 static void on_hpa(void *arg, const void *before, const void *now, void **beside)
 {
 	struct store *s = arg;
@@ -349,7 +349,7 @@ static void tell_waiting(void *arg, const void *object, void *beside)
 		tell(w->store, beside, OBJECT_HPA);
 }
 
-/* Notifies objects whose HPAs or conflicting objects could not be looked up before. */
+/* Notifies objects whose HPAs or rivals could not be looked up before. */
 static void on_neighbours_known(void *arg, const char *namespace_)
 {
 	struct store *s = arg;
@@ -404,7 +404,7 @@ static bool is_of_a_scaledobject(const json_t *metadata)
 	return false;
 }
 
-/* Of foreign HPAs little is kept. */
+/* Little is kept of foreign HPAs. */
 static void *decode_hpa(const json_t *object, struct err *err)
 {
 	const json_t *metadata = json_object_get(object, "metadata");
@@ -493,7 +493,7 @@ static const struct {
 	},
 };
 
-/* ---- The house around it ---- */
+/* ---- Interface ---- */
 
 struct store *store_new(struct kube *kube, struct counters *counters)
 {

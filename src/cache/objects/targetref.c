@@ -110,7 +110,7 @@ void targetref_follow(struct targetref *t, struct object *o, unsigned changes)
 		want(t, o);
 }
 
-/* ---- Discovery says something ---- */
+/* ---- Results of discovery ---- */
 
 static bool is_looked_up(const struct scaledobject *so)
 {

@@ -19,7 +19,7 @@ struct described_question {
 	bool known;
 	struct description description;
 	struct err *err; /* owned; error of the last request; NULL */
-	bool wrong;      /* known, and err says why what it says now is not in use */
+	bool wrong;      /* known, but err says why the latest one is not used */
 	unsigned failures;
 	void *under_way; /* the scaler's handle; NULL */
 	struct loop_timer again;
@@ -31,18 +31,18 @@ struct descriptions {
 	struct holders holders;
 };
 
-/* ---- Asking ---- */
+/* ---- Requests ---- */
 
 /*
- * Whether people are told that a description that was known comes no more: what is wrong at once,
- * another failure when it comes again, as one by itself the readings tell.
+ * Whether to report that a known description is no longer updated: an invalid one at once, another
+ * failure when it recurs, as the readings report a single one themselves.
  */
 static bool is_wrong(const struct described_question *e, bool before)
 {
 	return e->known && e->err && (e->err->kind == ERR_INVALID || before);
 }
 
-/* Once for each end of it, as what it says may change from one time to the next. */
+/* Reports each change once; the text may vary between failures. */
 static void tell_wrong(struct described_question *e, bool wrong)
 {
 	if (e->wrong == wrong)
@@ -103,7 +103,7 @@ static void on_again(void *arg)
 			loop_now_ms(d->sources->loop) + d->deadline_ms, on_description, e);
 }
 
-/* ---- Keeping ---- */
+/* ---- Life ---- */
 
 static void on_unheld(void *arg, struct held *held)
 {

@@ -18,15 +18,15 @@ struct polled {
 };
 
 /*
- * Those that are shared (cache/readings/questions) are the same when their keys are: keys may be
- * long and differ at their ends, and a thousand are compared with a thousand.
+ * Shared questions (cache/readings/questions) are compared by pointer: keys may be long and differ
+ * only at their ends, and a thousand are compared with a thousand.
  */
 static bool is_about(const struct record *r, const struct question *q)
 {
 	return r->question == q || (!(r->question->shared && q->shared) && strcmp(r->question->key, q->key) == 0);
 }
 
-/* All that is from before since_ms, and what is about q (NULL: nothing is). */
+/* Drops everything from before since_ms, and the result for q (may be NULL). */
 static void drop(struct polled *p, const struct question *q, int64_t since_ms)
 {
 	size_t kept = 0;

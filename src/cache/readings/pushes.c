@@ -14,7 +14,7 @@
 struct watched {
 	struct pushes *owner;
 	struct question *question; /* counted */
-	void *handle;              /* the type's handle; NULL: cannot be watched, or there are too many */
+	void *handle;              /* the type's handle; NULL: cannot be watched, or too many are */
 	bool too_many;
 	struct shares_hold share;
 	struct push_link *links;
@@ -50,7 +50,7 @@ struct pushes {
 	struct pushed *held;
 	struct watched *watches;
 	struct shares shares;   /* of the watches */
-	bool following;         /* scalers built meanwhile are built for this module */
+	bool following;         /* the scalers are being built for this module */
 	struct pushed *changed; /* objects whose questions may have changed; newest first */
 	struct watched *called; /* to be delivered at the end of this turn; newest first */
 	struct loop_task follow;
@@ -197,7 +197,7 @@ static void drop_links(struct pushed *h)
 	}
 }
 
-/* ---- Which questions an object has ---- */
+/* ---- An object's questions ---- */
 
 static void follow_question(struct pushed *h, struct question *q)
 {
@@ -267,7 +267,7 @@ static void on_built(void *arg, struct object *o)
 		mark_changed(o->pushed);
 }
 
-/* ---- Called by others ---- */
+/* ---- Interface ---- */
 
 void pushes_hold(struct pushes *p, struct object *o)
 {

@@ -33,7 +33,7 @@ static void forget(struct object *o)
 	o->scalers = NULL;
 }
 
-/* Annotations matter only by being valid. */
+/* Annotations only need to be valid. */
 static bool stands(const struct object *o)
 {
 	return o->scalers->built && !o->scalers->err && validate_for_reconcile(o->of, NULL, NULL) == 0;
