@@ -140,7 +140,7 @@ void keeper_hurry(struct keeper *k)
 	keeper_look(k);
 }
 
-/* ---- Looking ---- */
+/* ---- Reading ---- */
 
 static const char *version_of(const json_t *object)
 {
@@ -220,7 +220,7 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 	keeper_look(k);
 }
 
-/* ---- In and out ---- */
+/* ---- The interface ---- */
 
 bool keeper_is_writing(const struct keeper *k)
 {

@@ -53,7 +53,7 @@ int kubeconfig_add(struct kubeconfig *kc, const char *text, size_t len, const ch
 	return 0;
 }
 
-/* ---- One thing of one file, and how messages name it ---- */
+/* ---- A part of a file, and its name in messages ---- */
 
 struct part {
 	const struct kubeconfig_file *file;
@@ -112,7 +112,7 @@ static char *resolve(const char *kubeconfig_path, const char *path)
 	return mem_printf("%.*s/%s", (int)(slash - kubeconfig_path), kubeconfig_path, path);
 }
 
-/* NULL: not base64, or not of a text. */
+/* NULL: not base64, or not text. */
 static char *decode_text(const char *base64)
 {
 	size_t len;
@@ -125,7 +125,7 @@ static char *decode_text(const char *base64)
 	return NULL;
 }
 
-/* "<field>-data" (base64) or the path in "<field>"; the data win. */
+/* "<field>-data" (base64) or the path in "<field>"; the data take precedence. */
 static int pem_field(const struct part *at, const char *field, struct kubeconfig_source *out, struct err *err)
 {
 	MEM_AUTO char *data_field = mem_printf("%s-data", field);
@@ -146,11 +146,11 @@ static int pem_field(const struct part *at, const char *field, struct kubeconfig
 	return 0;
 }
 
-/* ---- Finding ---- */
+/* ---- Look-up ---- */
 
 /*
- * The mapping `kind` of the entry with this name in the list `list`, in the first file that has
- * one.
+ * Finds the mapping `kind` of the entry with this name in the list `list`, in the first file that
+ * has one.
  */
 static int find_part(const struct kubeconfig *kc, const char *list, const char *kind, const char *name,
 	struct part *out, struct err *err)

@@ -21,18 +21,21 @@
 #include <stdint.h>
 
 struct objecttext_part {
-	const char *at; /* not ended by a NUL; NULL: it is not said, or not in plain characters */
+	const char *at; /* not NUL-terminated; NULL: absent, or with escapes */
 	size_t len;
 };
 
 struct objecttext {
 	const char *json; /* stripped */
 	size_t len;
-	/* Of a single object, also in a watch event. namespace_ is empty for a cluster-wide one. */
+	/*
+	 * Of a single object, also inside a watch event. namespace_ is empty for a cluster-wide
+	 * one.
+	 */
 	struct objecttext_part namespace_, name, uid, version;
 	/*
-	 * Of an ADDED or MODIFIED event: a keyed hash of the object's text without its version. 0:
-	 * any other text.
+	 * Of an ADDED or MODIFIED event: a keyed hash of the object's text without its version. 0
+	 * for any other text.
 	 */
 	uint64_t print;
 };

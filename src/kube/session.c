@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kube/session.h"
 
-#include <config.h> /* configure's; in quotes it would be the one of this folder */
+#include <config.h> /* configure's; with quotes it would be this folder's */
 #include <stdio.h>
 
-#define LOST_MS          10000 /* so long no request was answered: contact is lost */
-#define REFRESH_EVERY_MS 30000 /* a mounted token is replaced by kubelet well before it ends */
+#define LOST_MS          10000 /* contact counts as lost after this time without an answer */
+#define REFRESH_EVERY_MS 30000 /* kubelet replaces a mounted token well before it ends */
 
 const char session_user_agent[] = "User-Agent: kscaled/" PACKAGE_VERSION;
 

@@ -15,7 +15,7 @@
 #define SECONDS_MAX INT64_C(253402300799) /* the year 9999 */
 #define LATEST_MS   (INT64_C(15) * 60 * 1000)
 
-/* base64url (RFC 7515, without padding) to JSON; NULL: it is neither. */
+/* From base64url (RFC 7515, without padding) to JSON; NULL: not valid. */
 static json_t *claims_of(const char *token)
 {
 	const char *first = strchr(token, '.'), *second = first ? strchr(first + 1, '.') : NULL;
