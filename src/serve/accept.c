@@ -9,7 +9,7 @@
 
 #define CLAUSE_MAX 128 /* no offer is longer */
 
-/* A parameter that does not belong to the form; *refused is set by q=0. */
+/* A parameter that is not part of the form; *refused is set by q=0. */
 static bool is_ignored(const char *param, size_t len, bool *refused)
 {
 	if (len > 2 && !strncasecmp(param, "q=", 2)) {
@@ -19,7 +19,7 @@ static bool is_ignored(const char *param, size_t len, bool *refused)
 	return len >= 8 && !strncasecmp(param, "charset=", 8);
 }
 
-/* One clause without spaces and such parameters; false when it does not fit or is refused. */
+/* One clause without spaces and such parameters; false if it does not fit or is refused. */
 static bool normalise(const char *clause, size_t len, char *out)
 {
 	char text[CLAUSE_MAX];

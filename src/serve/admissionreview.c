@@ -9,7 +9,7 @@
 #define KIND        "AdmissionReview"
 #define GROUP       "keda.sh"
 
-/* NULL for what is absent or null. */
+/* NULL if absent or null. */
 static const json_t *object_at(const json_t *request, const char *key)
 {
 	const json_t *value = json_object_get(request, key);

@@ -90,7 +90,7 @@ static void reply_document(struct request *r, enum document which)
 		request_reply(r, 200, content_type, doc->text, doc->len);
 }
 
-/* Clients that ask for anything else get the plain list, as before aggregated discovery. */
+/* Clients that accept anything else get the plain list, as before aggregated discovery. */
 void discovery_handle_groups(struct request *r)
 {
 	const char *const offers[] = { [DOCUMENT_GROUPS] = documents_all[DOCUMENT_GROUPS].content_type,
@@ -102,7 +102,7 @@ void discovery_handle_groups(struct request *r)
 	reply_document(r, chosen < 0 ? DOCUMENT_GROUPS : (enum document)chosen);
 }
 
-/* OpenAPI is JSON only: a client that accepts only protobuf is told so. */
+/* OpenAPI is JSON only: a client that accepts only protobuf is refused. */
 void discovery_handle(struct request *r)
 {
 	static const char *const offers[] = { "application/json", NULL };

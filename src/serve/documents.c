@@ -37,11 +37,11 @@
 	"{'metadata':{'name':'" INSIGHT_GROUP "','creationTimestamp':null},'versions':[{'version':'v1','resources':[" \
 	INSIGHT_BOTH(INSIGHT_AGGREGATED) "],'freshness':'Current'}]}]}"
 
-/* ---- OpenAPI: what can be read, and the answers ---- */
+/* ---- OpenAPI: readable resources, and the answers ---- */
 
 /*
- * Versions 2 and 3 differ in the place of schemas, in how parameters say their type (V2_TYPE,
- * V3_TYPE) and in how an answer names its schema (V2_ANSWER, V3_ANSWER).
+ * Versions 2 and 3 differ in the place of schemas, in how parameters give their type (V2_TYPE,
+ * V3_TYPE) and in how an answer refers to its schema (V2_ANSWER, V3_ANSWER).
  */
 #define V2_PLACE "#/definitions/"
 #define V2_TYPE "'type':'string','uniqueItems':true"
@@ -62,7 +62,7 @@
 	"'apiVersion':{'type':'string','description':'Versioned schema of this object.'}," \
 	"'kind':{'type':'string','description':'The REST resource this object stands for.'},"
 
-/* ---- Of the metrics ---- */
+/* ---- The metrics API ---- */
 
 #define METRIC_PREFIX "io.k8s.metrics.pkg.apis.external_metrics.v1beta1."
 #define METRIC_SCHEMAS(place) \
@@ -94,7 +94,7 @@
 	"," \
 	PARAMETER("labelSelector", "query", "false", type, "Whose metric: scaledobject.keda.sh/name=NAME.") "]}"
 
-/* ---- Of the insight API ---- */
+/* ---- The insight API ---- */
 
 #define INSIGHT_PREFIX "io.kscaled.insight.v1."
 #define INSIGHT_PARTS \

@@ -3,9 +3,9 @@
 #define SERVE_DOCUMENTS_H
 
 /*
- * The texts of discovery: JSON written with ' for ", @V for kscaled's version, @A for the
- * architecture, @H and @I for the hashes of the OpenAPI v3 documents of the two groups. discovery.c
- * makes the documents from them that are sent.
+ * The templates of discovery documents: JSON written with ' for ", @V for kscaled's version, @A for
+ * the architecture, @H and @I for the hashes of the OpenAPI v3 documents of the two groups.
+ * discovery.c makes the documents from them.
  */
 
 enum document {
@@ -20,7 +20,7 @@ enum document {
 	DOCUMENT_OPENAPI_V2,
 	DOCUMENT_OPENAPI_V3_GROUP,
 	DOCUMENT_OPENAPI_V3_INSIGHT,
-	DOCUMENT_OPENAPI_V3, /* behind those whose hashes it holds */
+	DOCUMENT_OPENAPI_V3, /* after the documents whose hashes it contains */
 	DOCUMENTS,
 };
 

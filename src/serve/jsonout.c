@@ -13,7 +13,7 @@ static void new_line(struct jsonout *j)
 		buf_putc(j->out, ' ');
 }
 
-/* Whatever comes before a value. */
+/* Writes what comes before a value. */
 static void begin(struct jsonout *j, const char *key)
 {
 	if (!j->empty)

@@ -13,7 +13,7 @@
 #include "serve/traffic.h"
 
 #define STATUS_MAX         16384 /* bytes of a refusal */
-#define STATUS_CLIENT_LEFT 499   /* as others log it; nobody receives it */
+#define STATUS_CLIENT_LEFT 499   /* as other servers log it; never sent */
 
 static int64_t clock_us(void)
 {
@@ -25,7 +25,7 @@ static int64_t clock_us(void)
 
 /* ---- The access log ---- */
 
-/* The part of a line that is taken from the client's request; the caller owns it. */
+/* The part of a log line that comes from the client's request; the caller owns it. */
 static char *describe(const struct request *r)
 {
 	const char *agent = httpd_header(r->http, "User-Agent");
@@ -122,7 +122,7 @@ void request_end_all(struct serve *s)
 		request_refuse(s->waiting, APISTATUS_UNAVAILABLE, "kscaled is stopping");
 }
 
-/* What authn or authz said; denied: the status of ERR_DENIED. */
+/* The result of authn or authz; denied: the status for ERR_DENIED. */
 static void refuse(struct request *r, enum apistatus denied, const struct err *err)
 {
 	enum apistatus what = err->kind == ERR_DENIED ? denied
@@ -172,7 +172,7 @@ static void authenticate(struct request *r)
 	}
 }
 
-/* ---- Step 2: the route, which only users who are known are told of ---- */
+/* ---- Step 2: the route; only known users learn whether it exists ---- */
 
 static bool decode_part(const struct route_parts *parts, size_t i, char *out, size_t size)
 {
@@ -180,7 +180,7 @@ static bool decode_part(const struct route_parts *parts, size_t i, char *out, si
 	return i >= parts->count || httpd_decode(parts->list[i].text, parts->list[i].len, false, out, size) == 0;
 }
 
-/* The buffer of the name is as long as it needs to be: most are short. */
+/* The buffer of the name is only as long as needed: most are short. */
 static bool decode_parts(struct request *r)
 {
 	size_t len = r->parts.count > 1 ? r->parts.list[1].len : 0, size = (len < REQUEST_NAME_MAX ? len : 0) + 1;
@@ -267,8 +267,8 @@ static bool is_free(const struct request *r)
 }
 
 /*
- * Where the API server does not ask for reviews there is no route, for anybody; the path that was
- * tried may have been a secret a moment ago, so it is not logged either.
+ * If the API server does not ask for reviews there, no route exists, for anyone; the path tried may
+ * have been a secret a moment ago, so it is not logged either.
  */
 static void find_route(struct request *r, const char *path, size_t len)
 {
@@ -288,7 +288,7 @@ void request_start(struct serve *s, enum route_port port, struct httpd_request *
 	size_t len;
 	const char *path = httpd_raw_path(http, &len);
 
-	memset(r, 0, offsetof(struct request, namespace_)); /* the names behind are written before they are read */
+	memset(r, 0, offsetof(struct request, namespace_)); /* the names after this are written before they are read */
 	r->serve = s;
 	r->http = http;
 	r->port = port;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Pattern and path, segment by segment; both begin with a slash. */
+/* Compares pattern and path, segment by segment; both begin with a slash. */
 static bool fits(const char *pattern, const char *path, const char *end, struct route_parts *parts)
 {
 	parts->count = 0;

@@ -10,7 +10,7 @@ static const char
 	*const port_names[] = { [ROUTE_SECURE] = "secure", [ROUTE_STATUS] = "status", [ROUTE_SOCKET] = "socket" };
 static const double bounds_s[] = { 0.00025, 0.001, 0.005, 0.025, 0.1, 0.5, 1, 3 };
 
-/* Any text may be sent as a method; it must not become a series each. */
+/* Any text may be sent as a method; each must not become a series. */
 static const char *known_method(const char *method)
 {
 	static const char *const methods[] = { "GET", "HEAD", "POST", NULL };

@@ -15,9 +15,9 @@
 
 #define ANSWER_MAX        (1 << 20)
 #define TIME_MS           8000 /* to gather the facts; the API server waits 10 s by default ... */
-#define TIME_MARGIN_MS    500  /* ... and sends its timeout as ?timeout=; this part of it is for us and the network */
-#define NAMESPACES_MAX    1000 /* that are counted by name at a time: anybody may send any */
-#define NAMESPACE_LEN_MAX 63   /* of a namespace's name; what is sent may be megabytes long */
+#define TIME_MARGIN_MS    500  /* ... and sends its timeout as ?timeout=; this much of it is for us and the network */
+#define NAMESPACES_MAX    1000 /* counted by name at a time: anyone may send any name */
+#define NAMESPACE_LEN_MAX 63   /* of a namespace's name; the text sent may be megabytes long */
 
 struct counted {    /* a namespace that is counted by name */
 	char *name; /* owned; the key */
@@ -27,7 +27,7 @@ struct counted {    /* a namespace that is counted by name */
 struct webhook {
 	unsigned under_way;
 	struct counters_family *validations, *errors;
-	struct counted *namespaces; /* the one that was last counted longest ago is the first */
+	struct counted *namespaces; /* least recently counted first */
 };
 
 struct webhook_call {
@@ -48,7 +48,7 @@ static const struct {
 	{ WEBHOOK_CLUSTERTRIGGERAUTH, "ClusterTriggerAuthentication" },
 };
 
-/* A literal; NULL: it is not judged at this path. */
+/* A literal; NULL: not judged at this path. */
 static const char *kind_of(const struct request *r, const struct admissionreview *review)
 {
 	const char *at = r->route->pattern;
@@ -71,7 +71,7 @@ static void forget(struct webhook *w, struct counted *c)
 	free(c);
 }
 
-/* A new one takes the place of the one that nothing was counted for since longest. */
+/* A new one replaces the least recently counted one. */
 static const char *counted_namespace(struct webhook *w, const char *namespace_)
 {
 	struct counted *c;

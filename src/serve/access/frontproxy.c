@@ -178,7 +178,7 @@ static bool is_among(const struct frontproxy_names *names, const char *name)
 	return false;
 }
 
-/* The part after the prefix; NULL when the header is no extra one. */
+/* The part after the prefix; NULL if the header is not an extra one. */
 static const char *behind_prefix(const struct frontproxy_config *c, const char *name)
 {
 	for (size_t i = 0; i < c->extra_prefixes.count; i++) {
@@ -190,7 +190,7 @@ static const char *behind_prefix(const struct frontproxy_config *c, const char *
 	return NULL;
 }
 
-/* The key: in lower case, percent-decoded if that is possible. */
+/* The key: in lower case, percent-decoded if possible. */
 static void extra_key(const char *name, char *out, size_t size)
 {
 	char lower[EXTRA_KEY_MAX];

@@ -11,7 +11,7 @@
 
 struct verdicts_wait {
 	struct verdicts_wait *prev, *next;
-	struct verdicts_wait **list; /* of an entry, of those being told, or of the refused */
+	struct verdicts_wait **list; /* of an entry, of those being notified, or of the refused */
 	struct verdicts *owner;
 	verdicts_fn fn;
 	void *arg;
@@ -37,7 +37,7 @@ struct verdicts {
 	struct verdicts_config config;
 	struct verdicts_entry *entries;
 	struct verdicts_entry *settled;
-	struct verdicts_wait *refused; /* those who will be told that too many reviews are under way */
+	struct verdicts_wait *refused; /* those to be told that too many reviews are under way */
 	size_t asking;
 };
 
@@ -60,7 +60,7 @@ static void waits_free(struct verdicts_wait **list)
 		wait_free(*list);
 }
 
-/* To an empty list. */
+/* Appends to an empty list. */
 static void waits_move(struct verdicts_wait **from, struct verdicts_wait **to)
 {
 	struct verdicts_wait *w;
@@ -204,7 +204,7 @@ void verdicts_cancel(struct verdicts_wait *w)
 }
 
 /*
- * The callbacks may cancel each other, ask again, or free the entry: it is settled before, and only
+ * The callbacks may cancel each other, ask again, or free the entry: it is settled first, and only
  * locals are used here.
  */
 static void tell(struct verdicts_wait **waiters, const struct verdict *verdict, const struct err *err)
@@ -240,8 +240,8 @@ void verdicts_settle(struct verdicts_entry *e, bool yes, const struct review_use
 }
 
 /*
- * That is never the caller's fault, whatever kind of error it is: when kscaled itself may not ask,
- * that is no denial to others, and the API server's 429 to us is not ours to them.
+ * This is never the caller's fault, whatever the kind of error: if kscaled itself may not ask, that
+ * is not a denial to others, and the API server's 429 to us is not one to them.
  */
 void verdicts_fail(struct verdicts_entry *e, const struct err *err)
 {

@@ -86,9 +86,9 @@
 
 /* The short texts of a summary, also for the table. Borrowed until the loop turns. */
 struct explain_brief {
-	const char *ready, *active, *fallback; /* NULL: there is no such condition yet */
-	struct annotations annotations;        /* of a ScaledJob: paused alone */
-	char paused[EXPLAIN_PAUSED_MAX];       /* "paused at 3 replicas"; "": it is not */
+	const char *ready, *active, *fallback; /* NULL: the condition does not exist yet */
+	struct annotations annotations;        /* of a ScaledJob: only `paused` */
+	char paused[EXPLAIN_PAUSED_MAX];       /* "paused at 3 replicas"; "": not paused */
 	const char *rule;                      /* NULL on a standby */
 	const char *reason;                    /* NULL: there is none */
 };

@@ -26,7 +26,7 @@ static void on_change(void *arg, struct object *o, unsigned changes)
 		return;
 	name = strchr(o->path, '/') + 1;
 	namespace_ = mem_dupn(o->path, (size_t)(name - 1 - o->path));
-	/* Those of the other kind with the same name begin anew, as after a restart. */
+	/* Counters of the other kind with the same name start anew, as after a restart. */
 	counters_drop(s->metric_errors, "namespace", namespace_, "scaledObject", name);
 	counters_remove(o->kind == SCALED_JOB ? s->job_errors : s->object_errors,
 		(const char *const[]){ namespace_, name });
@@ -54,7 +54,7 @@ static void on_paused(void *arg, struct object *o)
 	struct annotations d;
 
 	if (!o->of.so || annotations_read(o->of.so, &d, NULL))
-		return; /* the condition Ready says what is wrong */
+		return; /* the condition Ready reports what is wrong */
 	exposition_sample(out, "keda_scaled_object_paused", object_labels,
 		(const char *const[]){ o->of.meta->namespace_, o->of.meta->name }, d.paused);
 }
@@ -79,7 +79,7 @@ static void write_paused(const struct serve *s, struct buf *out)
 	store_each_object(s->cache->store, on_paused_job, out);
 }
 
-/* ---- How many of what ---- */
+/* ---- Counts ---- */
 
 struct tally {
 	const char *name; /* borrowed from the store */
@@ -115,7 +115,9 @@ static void on_counted(void *arg, struct object *o)
 	const struct scaled *of = &o->of;
 
 	tally_add(&all[of->kind == SCALED_JOB ? COUNTED_JOBS : COUNTED_OBJECTS], of->meta->namespace_);
-	/* A trigger of an object whose spec is refused may have no type, or any text for one. */
+	/*
+	 * A trigger of an object whose spec is refused may have no type, or any text as its type.
+	 */
 	for (size_t i = 0; i < of->trigger_count; i++)
 		if (of->triggers[i].type)
 			tally_add(&all[COUNTED_TRIGGERS],
