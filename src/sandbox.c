@@ -83,8 +83,8 @@ static void allow_system(struct landlock *l)
 static void allow_folder(struct landlock *l, const char *option, const char *path)
 {
 	if (path && !landlock_allow(l, path))
-		log_warn(SUBJECT, "%s: %s: %s; what comes there later can be read after a restart", option, path,
-			strerror(errno));
+		log_warn(SUBJECT, "%s: %s: %s; files created there later can be read only after a restart", option,
+			path, strerror(errno));
 }
 
 static void allow_options(struct landlock *l, const struct options *o)

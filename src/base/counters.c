@@ -348,6 +348,6 @@ void counters_write(const struct counters *c, struct buf *out)
 			put_series(out, f, s);
 	}
 	exposition_family(out, dropped, types[COUNTERS_COUNTER],
-		"Samples not counted because the registry holds its most series.");
+		"Samples dropped because the limit of series was reached.");
 	exposition_sample(out, dropped, NULL, NULL, (double)c->dropped);
 }

@@ -174,7 +174,7 @@ static int read_zone(const char *text, const char **at, struct cronexpr *e, stru
 	if (prefix == 0)
 		return 0;
 	if (text[prefix + len] == '\0')
-		return err_set(err, ERR_INVALID, "\"%.*s\": behind the time zone there must be a blank and five fields",
+		return err_set(err, ERR_INVALID, "\"%.*s\": the time zone must be followed by a blank and five fields",
 			SHOWN, text);
 	if (len == 0 || len >= sizeof(e->zone))
 		return err_set(err, ERR_INVALID, "\"%.*s\": %s= names no time zone", SHOWN, text,

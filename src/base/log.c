@@ -33,7 +33,7 @@ int log_level_parse(const char *text, enum log_level *out, struct err *err)
 			return 0;
 		}
 	}
-	return err_set(err, ERR_INVALID, "\"%s\" is no log level: debug, info, warn or error", text);
+	return err_set(err, ERR_INVALID, "\"%s\" is not a log level: debug, info, warn or error", text);
 }
 
 int log_format_parse(const char *text, enum log_format *out, struct err *err)
@@ -44,7 +44,7 @@ int log_format_parse(const char *text, enum log_format *out, struct err *err)
 			return 0;
 		}
 	}
-	return err_set(err, ERR_INVALID, "\"%s\" is no log format: text or json", text);
+	return err_set(err, ERR_INVALID, "\"%s\" is not a log format: text or json", text);
 }
 
 /* systemd.exec(5): the variable survives a redirection, so the file that it names is compared. */

@@ -194,7 +194,7 @@ static bool read_quantity(const char *text, int places, int64_t *out, enum quant
 int quantity_parse(const char *text, struct quantity *out, struct err *err)
 {
 	if (!read_quantity(text, MILLI_PLACES, &out->milli, &out->format))
-		return err_set(err, ERR_INVALID, "\"%.64s\" is no quantity like 5, 1.5, 100m or 2Gi", text);
+		return err_set(err, ERR_INVALID, "\"%.64s\" is not a quantity like 5, 1.5, 100m or 2Gi", text);
 	/* As in Kubernetes a value between -1 and 1 has no binary form. */
 	if (out->format == QUANTITY_BINARY_SI && out->milli > -1000 && out->milli < 1000)
 		out->format = QUANTITY_DECIMAL_SI;

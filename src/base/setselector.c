@@ -72,7 +72,7 @@ static int read_key(struct set_reader *r)
 	if (r->token.kind != WORD)
 		return wrong(r, "the key of a label is missing");
 	if (!selector_is_key(r->token.start, r->token.len))
-		return wrong(r, "is no key that a label can have");
+		return wrong(r, "is not a valid label key");
 	put(r);
 	return 0;
 }
@@ -83,7 +83,7 @@ static int read_value(struct set_reader *r)
 	if (r->token.kind != WORD)
 		return 0;
 	if (!selector_is_value(r->token.start, r->token.len))
-		return wrong(r, "is no value that a label can have");
+		return wrong(r, "is not a valid label value");
 	put(r);
 	return 0;
 }
@@ -92,7 +92,7 @@ static int read_value(struct set_reader *r)
 static int read_set(struct set_reader *r)
 {
 	if (r->token.kind != OPEN)
-		return wrong(r, "behind \"in\" and \"notin\" values in brackets are needed, as in (a,b)");
+		return wrong(r, "\"in\" and \"notin\" need values in brackets, as in (a,b)");
 	put(r);
 	if (r->token.kind == CLOSE)
 		return wrong(r, "there must be a value between the brackets");
@@ -112,7 +112,7 @@ static int read_set(struct set_reader *r)
 static int read_number(struct set_reader *r)
 {
 	if (r->token.kind != WORD || r->token.len > 18 || strspn(r->token.start, "0123456789") < r->token.len)
-		return wrong(r, "behind \"<\" and \">\" a whole number is needed");
+		return wrong(r, "\"<\" and \">\" need a whole number");
 	put(r);
 	return 0;
 }
@@ -134,7 +134,7 @@ static int read_operator(struct set_reader *r)
 		return read_set(r);
 	}
 	if (r->token.kind == WORD || r->token.kind == OPEN || r->token.kind == NOT)
-		return wrong(r, "behind the key one of = == != in notin < > is needed, a comma, or the end");
+		return wrong(r, "the key must be followed by one of = == != in notin < >, a comma, or the end");
 	return 0;
 }
 
@@ -149,7 +149,7 @@ static int read_requirement(struct set_reader *r)
 	if (negated)
 		return r->token.kind == COMMA || r->token.kind == END
 			? 0
-			: wrong(r, "behind !key comes a comma or the end");
+			: wrong(r, "!key must be followed by a comma or the end");
 	return read_operator(r);
 }
 

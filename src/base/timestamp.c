@@ -105,7 +105,7 @@ int timestamp_parse(const char *text, int64_t *unix_ms, struct err *err)
 	int east_minutes;
 
 	if (!read_all(text, &c, &east_minutes))
-		return err_set(err, ERR_INVALID, "\"%.64s\" is no time like 2026-01-02T03:04:05Z", text);
+		return err_set(err, ERR_INVALID, "\"%.64s\" is not a time like 2026-01-02T03:04:05Z", text);
 	if (c.date.month < 1 || c.date.month > 12 || c.date.day < 1 ||
 		c.date.day > calendar_days_in_month(c.date.year, c.date.month) || c.hour > 23 || c.minute > 59 ||
 		c.second > 59)

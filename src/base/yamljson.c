@@ -163,7 +163,7 @@ static int count(struct yamljson *y, size_t weight)
 	if (y->weight <= y->values_max)
 		return 0;
 	return err_set(y->err, ERR_INVALID,
-		"line %zu: the document has too many values, aliases counted with what they stand for: at most %zu",
+		"line %zu: the document has too many values (aliases count like their values): at most %zu",
 		y->event.start_mark.line + 1, y->values_max);
 }
 
@@ -172,7 +172,7 @@ static json_t *build_alias(struct yamljson *y)
 	struct anchor *a = find_anchor(y, (const char *)y->event.data.alias.anchor);
 
 	if (!a)
-		return fail(y, "the alias refers to an anchor that is not there");
+		return fail(y, "the alias refers to an anchor that does not exist");
 	if (!a->value)
 		return fail(y, "the alias refers to a value that it is part of");
 	return count(y, a->weight) == 0 ? json_incref(a->value) : NULL;

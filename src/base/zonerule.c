@@ -127,7 +127,7 @@ int zonerule_parse(const char *text, size_t len, struct zonerule *out, struct er
 
 	if (!take_name(&t) || !take_offset(&t, &r.standard_s) || (t.at < t.end && !take_daylight(&t, &r)) ||
 		t.at != t.end)
-		return err_set(err, ERR_INVALID, "\"%.*s\" is no rule of a time zone", len < 64 ? (int)len : 64, text);
+		return err_set(err, ERR_INVALID, "\"%.*s\" is not a time zone rule", len < 64 ? (int)len : 64, text);
 	*out = r;
 	return 0;
 }

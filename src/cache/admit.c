@@ -218,14 +218,14 @@ static void judge(struct admit_wait *w)
 static void check_whole(struct lookup *l)
 {
 	if (*json_str_or_empty(json_object_get(l->answer, "metadata"), "continue"))
-		warn(l->owner, "the namespace has more than " LIST_MAX " LimitRanges: not all were looked at");
+		warn(l->owner, "the namespace has more than " LIST_MAX " LimitRanges: not all were checked");
 }
 
 /* The server's message reveals our own identity, so it goes to the log only. */
 static const char *why_not_checked(const struct err *err)
 {
-	return err->kind == ERR_DENIED ? NOT_CHECKED "kscaled has no right to read it"
-				       : NOT_CHECKED "the API server did not tell it in time";
+	return err->kind == ERR_DENIED ? NOT_CHECKED "kscaled may not read it"
+				       : NOT_CHECKED "the API server did not answer in time";
 }
 
 static void on_fact(void *arg, const json_t *object, const struct err *err)
@@ -299,7 +299,7 @@ static void warn_of_metadata(struct admit_wait *w, const struct scaler_params *p
 static void warn_of_unknown(struct admit_wait *w, const struct scaler_params *params, const char *unknown)
 {
 	if (unknown)
-		warn_of_metadata(w, params, " has what no parameter is named", unknown);
+		warn_of_metadata(w, params, " has unknown parameters", unknown);
 }
 
 static void warn_of_place(struct admit_wait *w, const struct scaler_params *params, const struct question *question)
@@ -571,7 +571,7 @@ static void judge_at_once(struct admit_wait *w, const struct admit_request *requ
 	json_t *object;
 
 	if (!kind) {
-		err_set(&err, ERR_INVALID, "kind: \"%.80s\" is not judged here", request->kind);
+		err_set(&err, ERR_INVALID, "kind: \"%.80s\" is not validated here", request->kind);
 		refuse(w, reason, &err);
 		return;
 	}
@@ -600,7 +600,7 @@ struct admit_wait *admit_ask(struct admit *a, const struct admit_request *reques
 	if (!w->so || w->reason || request->dry_run || !validate_needs_target(w->so)) {
 		loop_task_queue(a->loop, &w->later);
 	} else if (a->looking_up >= LOOKING_MAX) {
-		warn(w, NOT_CHECKED "too many objects are being judged at once");
+		warn(w, NOT_CHECKED "too many objects are being validated at once");
 		loop_task_queue(a->loop, &w->later);
 	} else {
 		look_up_all(w, left_ms > 0 ? left_ms : 1);

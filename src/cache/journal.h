@@ -58,8 +58,8 @@ struct journal_decision { /* newest last; only when the rule or the wanted repli
 struct journal_change {
 	int64_t at_unix_ms;
 	int32_t from, to;
-	char *who; /* "kscaled", "HorizontalPodAutoscaler keda-hpa-web", "kubectl-edit", as the target's managedFields,
-		      or else the HPA, tell it; "unknown" */
+	char *who; /* "kscaled", "HorizontalPodAutoscaler keda-hpa-web", "kubectl-edit", from the target's
+		      managedFields or the HPA; "unknown" */
 	char *why; /* "" when nothing is known */
 };
 

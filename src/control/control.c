@@ -329,11 +329,11 @@ struct control *control_new(struct cache *cache, struct kube *kube, struct event
 	c->scalings = counters_declare(cache->counters, COUNTERS_COUNTER, "kscaled_scale_writes_total",
 		"Writes of /scale, by result.", result_labels);
 	c->loop_latency = counters_declare(cache->counters, COUNTERS_GAUGE, "keda_internal_scale_loop_latency_seconds",
-		"How late the last poll of an object began.", latency_labels);
+		"Delay of the last poll of an object.", latency_labels);
 	c->reconciles = counters_declare(cache->counters, COUNTERS_COUNTER, "kscaled_reconciles_total",
-		"Looks at what an object says and what is there.", type_labels);
+		"Reconciliations of objects.", type_labels);
 	c->queued = counters_declare(cache->counters, COUNTERS_GAUGE, "kscaled_reconciles_queued",
-		"Objects that wait to be looked at, at the end of the last turn that looked at some.", no_labels);
+		"Objects waiting to be reconciled, after the last turn that reconciled any.", no_labels);
 	cache_listen(cache, &(struct store_events){ .on_object = on_object }, c);
 	health_listen(cache->health, on_health, c);
 	pushes_listen(cache->pushes, on_wake, c);

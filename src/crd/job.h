@@ -17,8 +17,7 @@
 #define JOB_OWNER_LABEL           "scaledjob.keda.sh/name"
 #define JOB_GENERATION_ANNOTATION "scaledjob.keda.sh/generation"
 #define JOB_TEMPLATE_ANNOTATION                                                                                        \
-	"scaledjob.kscaled.io/template" /* scaledjob_spec.template_print of what it was made from; KEDA's Jobs have    \
-					   none */
+	"scaledjob.kscaled.io/template" /* scaledjob_spec.template_print of its ScaledJob; KEDA's Jobs lack it */
 
 enum job_state { JOB_RUNNING /* not finished; includes suspended and pending */, JOB_COMPLETE, JOB_FAILED };
 

@@ -27,8 +27,8 @@ struct scaledjob_spec {
 	 * API server validates each Job
 	 */
 	char *template_text;
-	char template_print[17];    /* a fingerprint of it in hexadecimal: the same text gives the same one in every
-				       version of kscaled; "" when absent */
+	char template_print[17]; /* its fingerprint in hexadecimal, the same in every version of kscaled; "" when absent
+				  */
 	int32_t polling_interval_s; /* INT32_UNSET: the default, as below */
 	int32_t successful_history, failed_history;
 	int32_t min_jobs, max_jobs;

@@ -11,9 +11,8 @@
 #include "crd/intern.h"
 #include "crd/shape.h"
 
-#define NAMES_MAX                                                                                                      \
-	(2 * SCALEDOBJECT_TRIGGERS_MAX) /* a status has no more entries than a spec may; a longer list was not written \
-					   by an autoscaler */
+/* A status has no more entries than a spec may: a longer list was not written by an autoscaler. */
+#define NAMES_MAX (2 * SCALEDOBJECT_TRIGGERS_MAX)
 
 /* The fields that are a single text, those of scaleTargetGVKR first. */
 static const struct {

@@ -180,7 +180,7 @@ static void need_referred(struct environment *e, const char *text)
 		if (e->referred++ < REFERRED_MAX)
 			strmap_set(&e->needed, name, "");
 		else
-			strmap_set(e->unresolved, name, "is one of too many that are referred to");
+			strmap_set(e->unresolved, name, "exceeds the limit of referenced variables");
 	}
 }
 

@@ -40,9 +40,9 @@ struct reconcile_outcome {
  *     pausedReplicaCount is set only while paused with a number;
  *   - Ready is False `ScaledObjectCheckFailed` with the error's text, and Active Unknown
  *     `UnknownState`; after a success it is True `ScaledObjectReady` ("ScaledObject is paused"
- *     while paused), but a Ready that the scale loop lowered (TriggerError...) is left to it;
- *   - after an error, HPAActive is taken from the HPA, as no tick may follow; without an HPA it is
- *     taken away;
+ *     while paused), but a Ready that the scale loop made False (TriggerError...) is left to it;
+ *   - after an error, HPAActive is set from the HPA, as no tick may follow; without an HPA it is
+ *     removed;
  *   - while it is paused or refused, no fallback is active.
  */
 void conditions_after_reconcile(const struct scaledobject *so, const struct reconcile_outcome *o, int64_t now_unix_ms,

@@ -3,15 +3,15 @@
 #define DECIDE_READINESS_H
 
 /*
- * When a failure of the sources is told in the condition Ready, and when its text names another
- * cause. Ready would change at each poll with a source that fails now and then, and whoever watches
- * it (Argo CD, an alert) with it:
+ * When the condition Ready reports a failure of a source, and when its text names a new cause.
+ * Otherwise a source that fails now and then would change Ready at each poll, and alert everything
+ * that watches it (Argo CD, an alert):
  *
- *   - an object that was never Ready under this spec says a failure at once;
- *   - one that was stays Ready until more polls in a row failed than fallback.failureThreshold, or
- *     without a fallback until three did, or for 30 s, whichever comes first;
+ *   - an object that was never Ready under this spec reports a failure at once;
+ *   - one that was stays Ready until more polls in a row failed than fallback.failureThreshold or,
+ *     without a fallback, until three failed or 30 s have passed, whichever comes first;
  *   - a look without a failure makes it Ready at once;
- *   - the text names the newest cause, but is changed once in 30 s at most.
+ *   - the text names the newest cause, but changes at most once in 30 s.
  *
  * Pure: the state is the caller's, one per object.
  */

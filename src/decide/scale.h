@@ -7,10 +7,10 @@
  * facts in, decision out; no clock, no I/O, no log. The rules are KEDA's RequestScale (doc/keda.md
  * 3.2), with these differences:
  *   - an error never scales in, with or without a fallback; no triggers at all is an error, too;
- *   - an error does not hold an object below minReplicaCount, which depends on no source; with
- *     idleReplicaCount it does, as that is below it, too; nor do triggers that cannot be built;
- *   - the object is active while one trigger is, even if another fails; a failing trigger lowers
- *     Ready already in the tick that activates;
+ *   - an error, or triggers that cannot be built, do not hold an object below minReplicaCount, which
+ *     depends on no source; with idleReplicaCount, which is also below it, an error does;
+ *   - the object is active while one trigger is, even if another fails; a failing trigger makes
+ *     Ready False already in the tick that activates;
  *   - a last activity in the future counts as now;
  *   - a fallback to 0 replicas, which only the user can set, is inactive and may scale in; in
  *     KEDA it is active;

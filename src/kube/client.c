@@ -162,7 +162,7 @@ static void on_refresh_task(void *arg)
 
 	err_clear(&err);
 	if (!refresh(k, &err) && err.kind != ERR_NONE)
-		log_debug("kube", "%s; going on with those at hand", err.msg);
+		log_debug("kube", "%s; keeping the present ones", err.msg);
 }
 
 /* ---- States and lists ---- */
@@ -501,7 +501,7 @@ static void limit_deadline(struct kube_call *c)
 		c->deadline_at_ms = k->writes_until_ms;
 	if (left_ms(c) > 0)
 		return;
-	err_set(&err, ERR_TEMPORARY, "%s %s: not sent, the time in which this process may write is over",
+	err_set(&err, ERR_TEMPORARY, "%s %s: not sent: the time in which this process may write has ended",
 		c->verb->method, c->path);
 	call_fail_later(c, &err);
 }
@@ -591,9 +591,9 @@ static void declare_counters(struct kube *k, struct counters *counters)
 	k->session.requests = counters_declare(counters, COUNTERS_COUNTER, "kscaled_kube_requests_total",
 		"Requests to the API server; code \"error\" when no answer came.", by_verb);
 	k->in_flight = counters_declare(counters, COUNTERS_GAUGE, "kscaled_kube_requests_in_flight",
-		"Requests to the API server under way, watches apart.", plain);
+		"Requests to the API server under way, without watches.", plain);
 	k->waiting = counters_declare(counters, COUNTERS_GAUGE, "kscaled_kube_requests_queued",
-		"Requests to the API server that wait for their turn.", by_priority);
+		"Queued requests to the API server.", by_priority);
 }
 
 struct kube *kube_new(struct loop *loop, struct kube_config *config, struct counters *counters, struct err *err)

@@ -55,7 +55,7 @@ static int check_token(const char *token, const char *where, struct err *err)
 {
 	for (const char *c = token; *c; c++)
 		if ((unsigned char)*c <= ' ' || (unsigned char)*c >= 0x7f)
-			return err_set(err, ERR_INVALID, "%s: the token has characters that no token has", where);
+			return err_set(err, ERR_INVALID, "%s: the token contains invalid characters", where);
 	return 0;
 }
 

@@ -43,8 +43,7 @@ struct informer_events {            /* all but on_object and on_deleted are opti
 	void (*on_synced)(void *arg);                        /* a list is complete; not when name is set */
 	/* `trouble` has changed; err: the watch's own error */
 	void (*on_trouble)(void *arg, const struct err *err);
-	bool (*on_text)(void *arg,
-		const struct objecttext *text); /* kube/watch's; the informer may not be stopped in it */
+	bool (*on_text)(void *arg, const struct objecttext *text); /* kube/watch's; must not stop the informer */
 };
 
 struct informer {

@@ -32,8 +32,7 @@ struct keeper_config {          /* copied */
 	const char *name;
 	const char *title;    /* "APIService v1beta1.external.metrics.k8s.io": in the log and in troubles */
 	const char *without;  /* what does not work without it, for the log; NULL */
-	bool create_by_apply; /* by server-side apply (KUBE_APPLY), which a role can limit to this name; fails if
-				 another one exists */
+	bool create_by_apply; /* by KUBE_APPLY, which a role can limit to this name; fails if another one exists */
 	int64_t brake_max_ms; /* maximum delay before repeating a reverted write; 0: a minute */
 };
 

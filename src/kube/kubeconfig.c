@@ -224,7 +224,7 @@ static int choose_cluster(const struct part *at, struct kubeconfig_choice *out, 
 		!text_behind_nocase(out->proxy_url, "https://") && !text_behind_nocase(out->proxy_url, "socks5://"))
 		return refuse(at, "proxy-url", "must start with http://, https:// or socks5://", err);
 	if (out->insecure && (out->ca.inline_text || out->ca.file))
-		return refuse(at, "insecure-skip-tls-verify", "cannot stand beside certificate-authority", err);
+		return refuse(at, "insecure-skip-tls-verify", "cannot be combined with certificate-authority", err);
 	return 0;
 }
 
@@ -270,7 +270,7 @@ static int choose_user(const struct part *at, struct kubeconfig_choice *out, str
 		out->token.file = resolve(at->file->path, token_file);
 	free(token_file);
 	if (!(out->cert.inline_text || out->cert.file) != !(out->key.inline_text || out->key.file))
-		return refuse(at, "client-certificate", "client-certificate and client-key are needed both", err);
+		return refuse(at, "client-certificate", "client-certificate and client-key are both needed", err);
 	return 0;
 }
 

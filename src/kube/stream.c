@@ -232,7 +232,7 @@ static void reset_if_silent(struct kube_stream *s)
 
 	if (s->silence_ms == 0 || s->age != l->age || loop_now_ms(l->session->loop) - s->heard_at_ms < s->silence_ms)
 		return;
-	log_debug("kube", "a watch heard nothing for %lld s: dialling anew", (long long)(s->silence_ms / 1000));
+	log_debug("kube", "a watch received nothing for %lld s: reconnecting", (long long)(s->silence_ms / 1000));
 	link_reset(l);
 }
 
@@ -315,7 +315,8 @@ static void link_renew(struct stream_link *l, int64_t since_ms)
 	if (l->doubted_ms && now_ms - l->doubted_ms < DOUBT_EVERY_MS)
 		return;
 	l->doubted_ms = now_ms;
-	err_set(&l->why, ERR_TEMPORARY, "nothing came on the watch's connection, nor on that of a request");
+	err_set(&l->why, ERR_TEMPORARY,
+		"the connection is dead: neither the watch nor a test request received anything");
 	DL_FOREACH (l->streams, s) {
 		if (s->state != STREAM_ANSWERED || s->heard_at_ms > since_ms)
 			continue;

@@ -65,7 +65,7 @@ int tokenfacts_read(const char *token, struct tokenfacts *out, struct err *err)
 	*out = (struct tokenfacts){ .issued_unix_ms = 0 };
 	if (!json_is_object(claims)) {
 		json_decref(claims);
-		return err_set(err, ERR_INVALID, "the token is no JSON Web Token");
+		return err_set(err, ERR_INVALID, "the token is not a JSON Web Token");
 	}
 	out->issued_unix_ms = time_of(claims, "iat");
 	out->ends_unix_ms = time_of(claims, "exp");

@@ -251,7 +251,7 @@ static void list_anew(struct watch *w, const struct err *gone)
 		fail(w, gone);
 		return;
 	}
-	log_debug(w->subject, "watch: %s; listing anew", gone->msg);
+	log_debug(w->subject, "watch: %s; listing again", gone->msg);
 	w->listing_anew = true;
 	watch_enter(w, WATCH_LISTING);
 }

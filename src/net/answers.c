@@ -10,8 +10,8 @@ static size_t counted(size_t bytes)
 static int refuse(const char *namespace_, struct err *err)
 {
 	return err_set(err, ERR_TEMPORARY,
-		"the answer is given up: %s%s%s as many bytes of answers on their way as there are for it; let servers "
-		"answer less, or sooner",
+		"the answer is dropped: %s%s%s used up the share of bytes of unfinished answers: let servers answer "
+		"less, or faster",
 		*namespace_ ? "namespace \"" : "", *namespace_ ? namespace_ : "several namespaces together",
 		*namespace_ ? "\" has" : " have");
 }

@@ -37,8 +37,8 @@ struct descriptors_plan descriptors_plan(size_t limit, size_t most)
 static int refuse(size_t total, const char *namespace_, struct err *err)
 {
 	return err_set(err, ERR_TEMPORARY,
-		"%s%s%s as many connections to servers of triggers as there are for it: name fewer servers, or raise "
-		"what kscaled has for all namespaces, %zu (ulimit -n, --max-source-connections)",
+		"%s%s%s used up the share of connections to servers of triggers: name fewer servers, or raise the "
+		"limit for all namespaces, %zu (ulimit -n, --max-source-connections)",
 		*namespace_ ? "namespace \"" : "", *namespace_ ? namespace_ : "several namespaces together",
 		*namespace_ ? "\" has" : " have", total);
 }

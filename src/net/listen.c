@@ -154,15 +154,15 @@ static int make_way(const struct sockaddr_un *address, struct err *err)
 	if (lstat(path, &st) < 0)
 		return errno == ENOENT ? 0 : err_set(err, ERR_INVALID, "%s: %s", path, strerror(errno));
 	if (!S_ISSOCK(st.st_mode))
-		return err_set(err, ERR_INVALID, "%s: is there, and is no socket; it is not removed", path);
+		return err_set(err, ERR_INVALID, "%s: exists and is not a socket; it is not removed", path);
 	failure = try_to_connect(address);
 	if (failure == 0)
 		return err_set(err, ERR_CONFLICT, "%s: another process answers there", path);
 	if (failure != ECONNREFUSED)
 		return err_set(err, ERR_INVALID, "%s: %s", path, strerror(failure));
 	if (unlink(path) < 0 && errno != ENOENT)
-		return err_set(err, ERR_INVALID, "%s: of a process that is gone, and cannot be removed: %s", path,
-			strerror(errno));
+		return err_set(err, ERR_INVALID, "%s: left by a process that has ended, and cannot be removed: %s",
+			path, strerror(errno));
 	return 0;
 }
 

@@ -92,7 +92,7 @@
 	PARAMETER("namespace", "path", "true", type, "The namespace of the ScaledObject.") "," \
 	PARAMETER("metric", "path", "true", type, "The name of the metric, as the HorizontalPodAutoscaler has it.") \
 	"," \
-	PARAMETER("labelSelector", "query", "false", type, "Whose metric: scaledobject.keda.sh/name=NAME.") "]}"
+	PARAMETER("labelSelector", "query", "false", type, "The ScaledObject: scaledobject.keda.sh/name=NAME.") "]}"
 
 /* ---- The insight API ---- */
 
@@ -121,8 +121,8 @@
 	action "','x-kubernetes-group-version-kind':" INSIGHT_GVK(kind) "," answer "}"
 #define INSIGHT_NAMESPACE(type) PARAMETER("namespace", "path", "true", type, "The namespace of the object.")
 #define INSIGHT_FILTERS(type) \
-	PARAMETER("labelSelector", "query", "false", type, "Only those whose labels are so.") "," \
-	PARAMETER("fieldSelector", "query", "false", type, "Only those of this metadata.name or metadata.namespace.")
+	PARAMETER("labelSelector", "query", "false", type, "Filter by labels.") "," \
+	PARAMETER("fieldSelector", "query", "false", type, "Filter by metadata.name or metadata.namespace.")
 #define INSIGHT_PATHS_OF(type, resource, kind, answer) \
 	"'" INSIGHT_ROOT "/" resource "':{" \
 	INSIGHT_GET("list", "list" kind "ForAllNamespaces", kind, answer(INSIGHT_PREFIX kind "List")) \

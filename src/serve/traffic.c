@@ -26,10 +26,10 @@ struct traffic traffic_declare(struct counters *c)
 	return (struct traffic){
 		.requests = counters_declare(c, COUNTERS_COUNTER, "kscaled_http_requests_total",
 			"Requests answered, by port, kind of path, method and status code (499: the client left "
-			"before).",
+			"first).",
 			request_labels),
 		.seconds = counters_declare_histogram(c, "kscaled_http_request_duration_seconds",
-			"From the whole request read to its answer handed over, by kind of path.", path_label, bounds_s,
+			"Time from a complete request to its reply, by kind of path.", path_label, bounds_s,
 			MEM_COUNT(bounds_s)),
 	};
 }

@@ -196,7 +196,7 @@ static void handle_review(struct request *r, const struct admissionreview *revie
 	const char *kind = kind_of(r, review);
 
 	if (!kind)
-		request_refuse(r, APISTATUS_BAD_REQUEST, "request.kind: %.80s is not judged here", review->kind);
+		request_refuse(r, APISTATUS_BAD_REQUEST, "request.kind: %.80s is not validated here", review->kind);
 	else if (strcmp(review->operation, "CREATE") == 0)
 		ask(r, review, kind, "create");
 	else if (strcmp(review->operation, "UPDATE") == 0)
@@ -218,7 +218,7 @@ void webhook_handle(struct request *r)
 		return;
 	}
 	if (r->serve->webhook->under_way >= WEBHOOK_CALLS_MAX) {
-		request_refuse(r, APISTATUS_TOO_MANY_REQUESTS, "%d objects are being judged: too many at once",
+		request_refuse(r, APISTATUS_TOO_MANY_REQUESTS, "%d objects are being validated: too many at once",
 			WEBHOOK_CALLS_MAX);
 		return;
 	}
@@ -237,10 +237,9 @@ struct webhook *webhook_new(struct counters *counters)
 	struct webhook *w = mem_zalloc(sizeof(*w));
 
 	w->validations = counters_declare(counters, COUNTERS_COUNTER, "keda_webhook_scaled_object_validations_total",
-		"ScaledObjects that were to be judged before they are stored.",
-		(const char *const[]){ "namespace", "action", NULL });
+		"Admission reviews of ScaledObjects.", (const char *const[]){ "namespace", "action", NULL });
 	w->errors = counters_declare(counters, COUNTERS_COUNTER, "keda_webhook_scaled_object_validation_errors_total",
-		"ScaledObjects and ScaledJobs that were refused, and why.", labels);
+		"Refused ScaledObjects and ScaledJobs, by reason.", labels);
 	return w;
 }
 

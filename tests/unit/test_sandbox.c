@@ -253,7 +253,8 @@ static int say_missing(void)
 	EXPECT(1, strstr(logged, "filepath-auth-root-path: "));
 	EXPECT(2,
 		strstr(logged,
-			"/missing: No such file or directory; what comes there later can be read after a restart"));
+			"/missing: No such file or directory; files created there later can be read only after a "
+			"restart"));
 	return 0;
 }
 

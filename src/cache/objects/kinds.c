@@ -189,10 +189,11 @@ static void on_answer(void *arg, const json_t *object, const struct err *err)
 	if (failed) {
 		changed = !e->known && !e->trouble;
 		if (!e->trouble)
-			log_warn("discovery", "%s: %s", e->key, err ? err->msg : "the answer is no list of resources");
+			log_warn("discovery", "%s: %s", e->key,
+				err ? err->msg : "the answer is not a list of resources");
 		set_trouble(e,
 			mem_printf("discovery of %s: %s", e->key,
-				err ? err->msg : "the answer is no list of resources"));
+				err ? err->msg : "the answer is not a list of resources"));
 	} else {
 		set_trouble(e, NULL);
 		changed = take_list(e, err ? NULL : object);
@@ -269,10 +270,9 @@ static enum kind_state unread(const struct kind_entry *e, bool *wrong, struct er
 	*wrong = !e || e->trouble;
 	if (!e)
 		err_set(err, ERR_TEMPORARY,
-			"this namespace names as many groups and versions of scale targets that are not there as are "
-			"looked for at once");
+			"this namespace refers to too many API groups and versions that do not exist");
 	else
-		err_set(err, ERR_TEMPORARY, "%s", e->trouble ? e->trouble : "its kind is being looked for");
+		err_set(err, ERR_TEMPORARY, "%s", e->trouble ? e->trouble : "its kind is being looked up");
 	return KIND_UNREAD;
 }
 

@@ -3,12 +3,11 @@
 #define CACHE_OBJECTS_TARGETS_PARTS_H
 
 /*
- * What the three files of cache/objects/targets say to each other; nobody else includes it.
+ * Shared by the three files of cache/objects/targets; no other file includes it.
  *
- *   targets.c         owners and what they want
- *   targets_object.c  one target: what is known of it, who is told, the reads of it and of its
- *                     /scale
- *   targets_watch.c   one kind in a place: the watch, and what is done while there may be none
+ *   targets.c         owners and the targets that they want
+ *   targets_object.c  one target: its state, notifications, reads of it and of its /scale
+ *   targets_watch.c   one kind in a place: the watch, and the substitute while it is denied
  */
 
 #include "base/hash.h"

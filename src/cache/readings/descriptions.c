@@ -49,11 +49,10 @@ static void tell_wrong(struct described_question *e, bool wrong)
 		return;
 	e->wrong = wrong;
 	if (wrong)
-		log_warn("descriptions",
-			"%s: which metrics it has is not known any more, and what it said before stays: %s",
+		log_warn("descriptions", "%s: its metrics cannot be updated; the last known ones stay in use: %s",
 			e->question->source, e->err->msg);
 	else
-		log_info("descriptions", "%s: it says again which metrics it has", e->question->source);
+		log_info("descriptions", "%s: its metrics can be updated again", e->question->source);
 	holders_tell(&e->held);
 }
 
@@ -149,7 +148,7 @@ enum reference_state descriptions_get(struct descriptions *d, struct object *own
 			*err = *e->err;
 		return REFERENCE_MISSING;
 	}
-	err_set(err, ERR_WAITING, "%s has not said yet which metrics there are", question->source);
+	err_set(err, ERR_WAITING, "%s has not described its metrics yet", question->source);
 	return REFERENCE_UNREAD;
 }
 

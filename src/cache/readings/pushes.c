@@ -300,7 +300,7 @@ static struct watch_report report_of(const struct watched *w)
 {
 	if (w->too_many)
 		return (struct watch_report){ .state = WATCH_OFF,
-			.why = "too many questions of this namespace are watched already",
+			.why = "too many triggers of this namespace are watched already",
 			.tell = true };
 	return w->question->type->watch_report(w->handle);
 }
@@ -345,7 +345,7 @@ struct pushes *pushes_new(struct scaler_sources *sources, struct scalers *scaler
 	p->scalers = scalers;
 	p->shares = (struct shares){ .total = watches_max, .few = WATCHES_FEW };
 	p->wakes_by_type = counters_declare(counters, COUNTERS_COUNTER, "kscaled_push_wakes_total",
-		"Looks at objects that a source asked for, by type of trigger.", labels);
+		"Looks at objects requested by their sources, by type of trigger.", labels);
 	loop_task_init(&p->follow, on_follow, p);
 	loop_task_init(&p->tell, on_tell, p);
 	scalers_on_built(scalers, on_built, p);

@@ -167,7 +167,7 @@ static void note_trouble(struct scaler *whole)
 	const struct scaler_params params = { .build = &build };
 
 	if (trouble)
-		params_ignore(&params, "what it says now of its metrics, and what it said before is in use: %s",
+		params_ignore(&params, "its present description of its metrics, so the earlier one is used: %s",
 			trouble);
 }
 

@@ -122,9 +122,9 @@ static const char *remedy(const struct accesskeeper *a, enum credential which)
 	if (which == SERVING_CERTIFICATE)
 		return "it should have been renewed";
 	if (which == CLIENT_CERTIFICATE)
-		return "put a new kubeconfig in its place; nobody need restart kscaled";
-	return a->own_file ? "it could not be renewed; once it has ended: kscaled join"
-			   : "who made its file should have renewed it";
+		return "replace the kubeconfig; kscaled needs no restart";
+	return a->own_file ? "it could not be renewed; once it has expired, run: kscaled join"
+			   : "the owner of its file should have renewed it";
 }
 
 /* Once a day while it lasts. */
@@ -328,8 +328,8 @@ static void declare(struct accesskeeper *a, struct counters *counters)
 	if (counters)
 		a->ends_shown = counters_declare(counters, COUNTERS_GAUGE,
 			"kscaled_credentials_expiry_timestamp_seconds",
-			"When the client certificate and the token for the API server, and the serving certificate, "
-			"end.",
+			"Expiry of the client certificate, of the token for the API server and of the serving "
+			"certificate.",
 			labels);
 }
 
@@ -344,7 +344,7 @@ struct accesskeeper *accesskeeper_new(struct kube *kube, struct counters *counte
 	declare(a, counters);
 	a->watch = filewatch_new(a->loop, on_timer, a);
 	if (!a->watch)
-		log_warn(SUBJECT, "files cannot be watched: %s; they are looked at twice a minute", strerror(errno));
+		log_warn(SUBJECT, "files cannot be watched: %s; they are checked twice a minute", strerror(errno));
 	loop_timer_init(&a->timer, a->loop, on_timer, a);
 	read_facts(a);
 	watch_files(a);

@@ -122,7 +122,8 @@ static void explain(struct apiservice *a)
 
 	if (a->points == APISERVICE_MISSING && !a->config.recreate)
 		snprintf(text, sizeof text,
-			"APIService %s does not exist, so nobody finds %s: kscaled manifests | kubectl apply -f -",
+			"APIService %s does not exist, so requests do not reach %s: kscaled manifests | kubectl apply "
+			"-f -",
 			a->config.name, a->config.what);
 	else if (apiservice_foreign(a))
 		snprintf(text, sizeof text,
@@ -263,7 +264,7 @@ static char *make(void *arg, const char *version, struct err *err)
 			json_pack("{s:s}", TAKENNOTE, a->note));
 	text = json_text(patch);
 	if (is_to_be_taken(a))
-		log_warn(a->title, "taking it over from Service %s, as told", a->service);
+		log_warn(a->title, "taking it over from Service %s (--take-over)", a->service);
 	json_decref(patch);
 	return text;
 }
@@ -273,7 +274,7 @@ static void on_written(void *arg, bool created)
 	const struct apiservice *a = arg;
 
 	if (created)
-		log_info(a->title, "was not there, and is created again");
+		log_info(a->title, "was missing; creating it again");
 	else if (has_bundle(a))
 		log_info(a->title, "our certificate authority is in its caBundle");
 }

@@ -49,7 +49,7 @@ void apiservice_set_bundle(struct apiservice *a, const char *pem);
 enum apiservice_points apiservice_points(const struct apiservice *a);
 bool apiservice_is_known(const struct apiservice *a);       /* it was read, or we may not read it */
 const char *apiservice_foreign(const struct apiservice *a); /* borrowed; "namespace/name" of the Service it points to;
-							       NULL unless that is another's and stays so */
+							       NULL if ours, or to be taken over */
 /* whether its caBundle contains that CA, or it asks for no certificate */
 bool apiservice_trusts(const struct apiservice *a, const char *ca_pem);
 int64_t apiservice_since_ms(const struct apiservice *a);    /* loop clock: when its caBundle was last seen to change */

@@ -97,7 +97,7 @@ void certfiles_reload(struct certfiles *f)
 
 	if (load(f, &err) == 0) {
 		f->trouble[0] = '\0';
-		log_info("certificate", "read anew from %s", f->paths[0]);
+		log_info("certificate", "read again from %s", f->paths[0]);
 	} else {
 		err_wrap(&err, "the old certificate stays in use");
 		snprintf(f->trouble, sizeof f->trouble, "%s", err.msg);

@@ -202,8 +202,7 @@ static void on_written(void *arg, bool created)
 
 	(void)created;
 	log_info(w->title,
-		w->bundle ? "our certificate authority is in its caBundle, and a path that nobody else knows"
-			  : "a path that nobody else knows is in it");
+		w->bundle ? "set our certificate authority in its caBundle, and a secret path" : "set a secret path");
 }
 
 static void on_change(void *arg)
@@ -237,7 +236,8 @@ struct webhookconfig *webhookconfig_new(struct kube *kube, const struct webhookc
 	struct keeper_config kept = {
 		.collection = COLLECTION,
 		.name = config->name,
-		.without = "objects may be stored unjudged, and reviews be asked for by whoever reaches the port",
+		.without =
+			"objects may be stored without validation, and anyone who reaches the port may request reviews",
 	};
 
 	w->loop = kube_loop(kube);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a ScaledJob had another jobTargetRef before its newest generation. With another CRD the
- * same one is served otherwise, and only the generation before tells, served by the CRD of now: the
- * API server lists what there was at a resourceVersion, for as long as etcd keeps it (five minutes
- * by default). So the object is followed back, version by version, until its jobTargetRef was
- * another one.
+ * Whether a ScaledJob had another jobTargetRef before its newest generation. After a change of the
+ * CRD the API server serves the same jobTargetRef differently, so the previous generation must be
+ * compared as the present CRD serves it: the API server lists the state at a resourceVersion as
+ * long as etcd keeps it (five minutes by default). So the object is followed back, version by
+ * version, until its jobTargetRef differs.
  *
- *   an earlier generation, the same -----> its Jobs are current (decide/jobs/jobtemplate); on to
- *   what was before it
+ *   an earlier generation, the same -----> its Jobs are current (decide/jobs/jobtemplate); go on to
+ *   the version before it
  *   an earlier generation, another one --> known
- *   the same generation (a status) ------> on to what was before it
- *   nothing, or it cannot be listed -----> known: what was not seen to be the same is another one
+ *   the same generation (a status) ------> go on to the version before it
+ *   nothing, or it cannot be listed -----> known: treated as another jobTargetRef
  *
- * A leader who comes later, when etcd has forgotten it, goes by the status: whoever has reconciled
- * this generation has left no Job that is outdated in it.
+ * A later leader, when etcd has forgotten the old versions, uses the status: a leader that has
+ * reconciled this generation has left no Job that is outdated in it.
  */
 #include "control/jobs/jobhistory.h"
 

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Creates every Job once, and counts it from the moment it is sent. The states of one:
+ * Creates every Job once, and counts it from the moment it is sent. The states of a Job:
  *
  *   SENT ------ created -------------------------> it is in cache/objects/jobs
  *               the name is taken ---------------> DUE, to be looked up: a connection that broke
  *               may have sent it twice
- *               refused -------------------------> there is none; the rest of the burst is dropped
- *               no answer that says so ----------> UNSURE (with an answer that does not show the
- *               Job: to be looked up)
+ *               refused -------------------------> settled; the rest of the burst is dropped
+ *               any other outcome ---------------> UNSURE (after an answer without the Job: to be
+ *               looked up)
  *   UNSURE ---- after a back-off ----------------> DUE
- *   DUE ------- when it is its turn -------------> AGAIN: the same name is sent again; LOOKING,
- *   when nothing may be created any more
+ *   DUE ------- at its turn ---------------------> AGAIN: the same name is sent again; LOOKING if
+ *   nothing may be created any more
  *   AGAIN ----- created -------------------------> it is in cache/objects/jobs
  *               the name is taken, or refused ---> DUE, to be looked up: the first one may be there
- *               no answer that says so ----------> UNSURE
+ *               any other outcome ---------------> UNSURE
  *   LOOKING --- it is this ScaledJob's ----------> it is in cache/objects/jobs
- *               it is somebody else's -----------> SENT, under another name
- *               there is none -------------------> none
- *               no answer that says so ----------> UNSURE
+ *               it belongs to something else ----> SENT, under another name
+ *               it does not exist ---------------> settled
+ *               any other outcome ---------------> UNSURE
  *
  * UNSURE and DUE also end when the watch shows the Job. When the object is deleted or we stop
- * leading all are dropped: the next leader lists.
+ * leading, all are dropped: the next leader lists the Jobs.
  */
 #include "control/jobs/jobmaker.h"
 
@@ -314,7 +314,7 @@ static void unsure(struct making *m, const struct err *err)
 	DL_FOREACH (m->work->job->maker.making, other)
 		told = told || other->unsure;
 	if (!told)
-		log_warn(m->work->subject, "creating Job %s: %s; it counts until it is known whether it is there",
+		log_warn(m->work->subject, "creating Job %s: %s; it counts as running until its state is known",
 			m->name, err->msg);
 	m->unsure = true;
 	if (m->failures >= TROUBLES_USUAL && err->http_status)

@@ -3,18 +3,18 @@
  * Reconciles a ScaledJob, level-triggered like a ScaledObject (reconcile.c): each reconcile starts
  * the first thing that is missing, whose end leads to the next reconcile.
  *
- *   deleted ----------------> KEDA's finalizer is taken off; all stops. The Jobs go with their
- *   owner, by the garbage collector
+ *   deleted ----------------> KEDA's finalizer is removed; everything stops. The garbage collector
+ *   deletes the Jobs with their owner
  *   annotation unreadable --> Ready=False with the reason; the loop stops
  *   paused -----------------> the loop stops; Jobs that run are left alone, and none is deleted;
  *   Ready=True "ScaledJob is paused, skipping reconcile loop"
  *   spec wrong -------------> Ready=False with the reason; the loop stops
- *   KEDA's finalizer -------> taken off: we need none
- *   Jobs are not listed ----> wait, or Ready=False saying why they cannot be. A new leader decides
- *   nothing before it has seen what the one before it made
- *   Jobs of an older spec --> deleted, as spec.rollout says (jobsweeper.c); the history beside it
- *   scalers not built ------> Ready=False with the reason; the loop keeps minReplicaCount; without
- *   one it stops
+ *   KEDA's finalizer -------> removed: we need none
+ *   Jobs are not listed ----> wait, or Ready=False with the reason. A new leader decides nothing
+ *   before it has seen the Jobs of the previous one
+ *   Jobs of an older spec --> deleted by spec.rollout (jobsweeper.c), together with the history
+ *   scalers not built ------> Ready=False with the reason; the loop keeps minReplicaCount, or stops
+ *   without one
  *   all there --------------> Ready=True; the loop starts, with a look at once
  */
 #include "control/jobs/jobreconcile.h"

@@ -265,7 +265,7 @@ static void on_given_back(void *arg, const json_t *object, const struct err *err
 		return;
 	}
 	if (err)
-		log_debug(l->subject, "giving it back failed, it runs out by itself: %s", err->msg);
+		log_debug(l->subject, "releasing it failed; it will expire: %s", err->msg);
 	end_giving_back(l);
 }
 
@@ -336,7 +336,7 @@ static void stand_by_for_twin(struct leader *l)
 static void stand_by_for_keda(struct leader *l)
 {
 	move(l, LEADER_KEDA, LOG_LEVEL_INFO, leaderkeda_holder(l->keda),
-		"KEDA's operator is at work (it holds Lease " LEADERKEDA_LEASE
+		"KEDA's operator is active (it holds Lease " LEADERKEDA_LEASE
 		" as %s); stop it, or run kscaled with --take-over",
 		leaderkeda_holder(l->keda));
 	retry(l);

@@ -114,8 +114,8 @@ char *leader_identity(const char *configured, const char *pod, const char *state
 		path = mem_printf("%s/identity", state_dir);
 		mkdir(state_dir, 0700); /* if it fails, the next step reports why */
 		if (keep_nonce(path, nonce) != 0)
-			*warning = mem_printf("%s cannot be kept: %s; a restart of this process will wait for its own "
-					      "Lease to run out (set --state-dir to a folder that can be written, or "
+			*warning = mem_printf("%s cannot be kept: %s; a restart of this process will wait until its "
+					      "own Lease expires (set --state-dir to a folder that can be written, or "
 					      "--identity)",
 				path, strerror(errno));
 	}

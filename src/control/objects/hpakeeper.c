@@ -73,9 +73,7 @@ static void note_stored(struct work *work, const char *name)
 	if (++p->writes >= FIGHT)
 		p->again_ms += loop_backoff_ms(p->writes - FIGHT, AGAIN_FIRST_MS, AGAIN_MAX_MS);
 	if (p->writes == FIGHT)
-		log_warn(work->subject,
-			"somebody changes the HPA %s again and again; it is put right each time, later and later",
-			name);
+		log_warn(work->subject, "others keep changing the HPA %s; each correction waits longer", name);
 }
 
 static void on_stored(struct work *work, const json_t *object)
@@ -141,10 +139,9 @@ static void give_away(struct work *work, const char *namespace_, const json_t *l
 	struct kube_request request = { .verb = KUBE_UPDATE, .path = path, .body = body, .priority = KUBE_NORMAL };
 
 	json_decref(given);
-	log_warn(work->subject, "HPA %s was applied by %s, and is left to whoever did that", name,
-		hpaspec_applied_by(live));
+	log_warn(work->subject, "HPA %s was applied by %s, and is left to it", name, hpaspec_applied_by(live));
 	recorder_event(work, "Warning", "HPAConflict",
-		"HPA %s was applied by %s, and is left to whoever did that: it stays when this ScaledObject goes", name,
+		"HPA %s was applied by %s, and is left to it: it stays when this ScaledObject is deleted", name,
 		hpaspec_applied_by(live));
 	write_start(work, &request, ENSURE "leaving the HPA to others", on_given_away, NULL);
 }

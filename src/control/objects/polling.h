@@ -26,8 +26,8 @@ void polling_keep(struct work *work, const struct annotations *says, bool passes
 void polling_follow(struct work *work, const struct annotations *says, bool became_ready, bool was_paused);
 /* looks at the triggers now; cancels a look under way */
 void polling_look(struct work *work);
-void polling_wake(struct work *work);     /* a source says "look now": at once, or at the end of the wake interval, with
-					    readings that are asked from now on */
+void polling_wake(struct work *work);     /* a source asks for a look: at once or at the end of the wake interval, with
+					    readings asked for from now on */
 void polling_prepared(struct work *work); /* the kind's prepare() has finished */
 /* a look in wait_ms, unless a poll is due before */
 void polling_arm_sooner(struct work *work, int64_t wait_ms);

@@ -9,11 +9,11 @@
  *   paused -----------------> the loop stops, the HPA is deleted, the target kept at its paused
  *   replicas; Ready=True "ScaledObject is paused". Only the claim on the target is checked: a
  *   paused object need not be valid
- *   not all are listed ---> wait: which object was first is not known
+ *   not all are listed -----> wait: it is not known which object was first
  *   spec wrong, no target --> Ready=False with the reason; the loop stops
- *   triggers not built -----> Ready=False with the reason; the loop goes on for what needs none of
- *   them, the minimum, else it stops; the HPA is left as it is, and none is made
- *   another was there first > the same, and it has no HPA
+ *   triggers not built -----> Ready=False with the reason; the loop goes on for what needs no
+ *   trigger (the minimum), otherwise it stops; the HPA is left as it is, and none is made
+ *   another was first ------> the same, and it has no HPA
  *   finalizer missing ------> write it
  *   HPA missing, different -> create it, replace its spec
  *   all there --------------> Ready=True; the loop starts

@@ -9,9 +9,8 @@
 #include "decide/jobs/jobs_parts.h"
 #include "decide/verdict.h"
 
-#define COUNT_MAX                                                                                                      \
-	INT64_C(1000000000000000) /* more Jobs than there can be: sums of a few such numbers, and their doubles, are   \
-				     exact */
+/* More Jobs than possible; sums of a few such numbers are exact, also as doubles. */
+#define COUNT_MAX INT64_C(1000000000000000)
 
 /* ---- The spec ---- */
 

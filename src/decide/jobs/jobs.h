@@ -11,22 +11,22 @@
  * Always: at most max Jobs beyond the minimum; at least the minimum; while the same triggers are
  * active, a longer queue never gives fewer Jobs (max and sum: also when a trigger becomes active;
  * avg and min include active triggers only, so a new one with a short queue lowers them, as in
- * KEDA); a failing source never raises the number of Jobs. Therefore, and because an unknown number
- * is not 0, it differs from KEDA:
+ * KEDA); a failing source never raises the number of Jobs. For these reasons, and because unknown
+ * does not mean 0, the decision differs from KEDA's:
  *
- *   - an active trigger with an empty queue counts as active with 0 (KEDA's max takes all-zero
- *     queues as inactive, its min replaces a zero by the next number). A negative queue is 0, a
- *     negative target none;
+ *   - an active trigger with an empty queue counts as active with 0 (KEDA's max treats all-zero
+ *     queues as inactive, its min replaces a zero by the next number). A negative queue counts as
+ *     0, a negative target as none;
  *   - max and min choose queue and number of Jobs separately. KEDA takes both from the trigger with
- *     the longest (shortest) queue: where targets differ, 1 more in a queue can turn 10 Jobs into
+ *     the longest (shortest) queue: with different targets, 1 more in a queue can turn 10 Jobs into
  *     1;
  *   - max and sum leave out a failing trigger, as in KEDA; avg counts it with an empty queue; min
  *     is then unknown, and nothing is created beyond the minimum;
  *   - max also limits custom (in KEDA only at each creation, so that a small percentage creates
  *     Jobs without end); a percentage that is NaN or infinite is invalid;
- *   - answers that were acted on before give Jobs once, as the source was not asked since;
- *   - while the Jobs cannot be read, none is created (KEDA takes them as 0 and creates all again);
- *     without the Pods that the strategy needs, none beyond the minimum.
+ *   - answers create Jobs only once, even if the source has not been asked since;
+ *   - while the Jobs cannot be read, none is created (KEDA counts 0 and creates all again); without
+ *     the Pods that the strategy needs, none beyond the minimum.
  */
 
 #include <stdbool.h>

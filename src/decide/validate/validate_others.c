@@ -263,7 +263,7 @@ static int check_requests(const struct trigger *t, size_t index, const struct re
 		return 0;
 	err_set(err, ERR_INVALID,
 		"spec.triggers[%zu]: the scaledobject has a %s trigger but the container %s doesn't have the %s "
-		"request defined: without one there is nothing to measure its use by; set resources.requests.%s of "
+		"request defined: without one its utilization cannot be computed; set resources.requests.%s of "
 		"the container",
 		index, t->type, name, t->type, t->type);
 	return refuse(reason, "missing-requests");
@@ -339,7 +339,7 @@ static int check_resource_triggers(const struct scaledobject *so, const struct v
 	if (facts->target_missing) {
 		err_set(err, ERR_INVALID,
 			"spec.scaleTargetRef: the %s '%s' does not exist: with a trigger cpu or memory it must, so "
-			"that its requests can be looked at",
+			"that its requests can be checked",
 			scaledobject_target_kind(&so->spec), so->spec.target_name);
 		return refuse(reason, "missing-target");
 	}

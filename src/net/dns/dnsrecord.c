@@ -12,7 +12,7 @@
 #define HOST_MAX 253
 #define CLASS_IN 1
 
-static const char nonsense[] = "the name server's answer makes no sense";
+static const char nonsense[] = "the name server's answer is malformed";
 
 /* The answer and the reading position. */
 struct answer_bytes {

@@ -60,7 +60,7 @@ int httpurl_rename(const char *url, const char *server_name, char **renamed, cha
 	}
 	if (curl_url_set(u, CURLUPART_HOST, server_name, 0) != CURLUE_OK ||
 		curl_url_get(u, CURLUPART_URL, &text, 0) != CURLUE_OK) {
-		result = err_set(err, ERR_INVALID, "\"%s\" is no TLS server name", server_name);
+		result = err_set(err, ERR_INVALID, "\"%s\" is not a TLS server name", server_name);
 	} else {
 		*renamed = mem_dup(text);
 		*route = mem_printf("%s:%s:%s:%s", server_name, p.port, p.host, p.port);

@@ -38,7 +38,7 @@
  * 503. One reply may be longer.
  */
 #define OUTPUT_TOTAL_MAX ((size_t)8 << 20)
-#define COME_AGAIN       "too much is on its way to other clients: come again\n"
+#define COME_AGAIN       "too many replies are being sent to other clients: try again later\n"
 /*
  * Bytes that may come with a request besides headers and body: chunk sizes, the start of the next
  * request.

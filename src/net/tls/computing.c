@@ -35,8 +35,8 @@ int computing_charge(unsigned account, uint64_t rounds, struct err *err)
 	a->as_of_ms = now_ms;
 	if (a->spent >= SPENT_MAX)
 		return err_set(err, ERR_TEMPORARY,
-			"the encrypted keys and the certificates of this namespace have cost %d rounds already; "
-			"these are read a little later",
+			"the encrypted keys and the certificates of this namespace have used up its CPU share of %d "
+			"rounds; the others are read a little later",
 			SPENT_MAX);
 	a->spent += (int64_t)rounds;
 	return 0;

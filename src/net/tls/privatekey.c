@@ -145,8 +145,8 @@ static int judge(const EVP_PKEY *key, struct err *err)
 		return has_named_curve(key)
 			? 0
 			: err_set(err, ERR_INVALID,
-				  "private key: its curve is described by parameters instead of its name; write it "
-				  "anew with \"openssl pkey -ec_param_enc named_curve\"");
+				  "private key: its curve is described by parameters instead of its name; convert it "
+				  "with \"openssl pkey -ec_param_enc named_curve\"");
 	case EVP_PKEY_ED25519:
 	case EVP_PKEY_ED448: return 0;
 	default:
@@ -244,8 +244,8 @@ static EVP_PKEY *unlock_pkcs8(const struct pem_block *b, const char *password, s
 
 	if (rounds == 0)
 		err_set(err, ERR_INVALID,
-			"private key: it is encrypted with more than %d rounds, or in a way that is not known; write "
-			"it anew with \"openssl pkcs8 -topk8\"",
+			"private key: it is encrypted with more than %d rounds, or in an unknown way; convert it with "
+			"\"openssl pkcs8 -topk8\"",
 			PRIVATEKEY_ROUNDS_MAX);
 	else if (computing_pay(rounds, err) == 0)
 		key = take(PKCS8_decrypt(locked, password, (int)strlen(password)));

@@ -384,7 +384,7 @@ SSL *tls_client_session(SSL_CTX *ctx, const char *name, bool insecure, struct er
 	if (!ok) {
 		SSL_free(ssl);
 		ERR_clear_error();
-		err_set(err, ERR_INVALID, "TLS: \"%s\" is no server name", server_name);
+		err_set(err, ERR_INVALID, "TLS: \"%s\" is not a server name", server_name);
 		return NULL;
 	}
 	return ssl;

@@ -64,8 +64,7 @@ static void read_ciphers(const char *text)
 		if (!*name)
 			continue;
 		if (strcmp(own, "(NONE)") == 0) {
-			log_warn(SUBJECT,
-				"http-tls-cipher-list: \"%.64s\" is no cipher suite that is known here; it is left out",
+			log_warn(SUBJECT, "http-tls-cipher-list: \"%.64s\" is not a known cipher suite; it is ignored",
 				name);
 			continue;
 		}
@@ -88,7 +87,7 @@ int tlsrules_set(const struct tlsrules_config *config, struct err *err)
 		if (strcmp(versions[i].name, config->min_version) == 0)
 			version = versions[i].version;
 	if (!version)
-		return err_set(err, ERR_INVALID, "\"%.64s\" is no version of TLS: TLS10, TLS11, TLS12 or TLS13",
+		return err_set(err, ERR_INVALID, "\"%.64s\" is not a TLS version: TLS10, TLS11, TLS12 or TLS13",
 			config->min_version);
 	tlsrules_done();
 	rules.min_version = version;
@@ -103,7 +102,8 @@ int tlsrules_demand(bool is_tls, const char *instead, struct err *err)
 {
 	if (is_tls || !rules.required)
 		return 0;
-	return err_set(err, ERR_DENIED, "without TLS it is not asked, as kscaled runs with --require-tls: %s", instead);
+	return err_set(err, ERR_DENIED, "it is not asked without TLS, because kscaled runs with --require-tls: %s",
+		instead);
 }
 
 void tlsrules_apply(SSL_CTX *ctx)

@@ -149,7 +149,7 @@ static void memo_take(struct peer *p, const char *authorization, const struct ve
 
 static int refuse_token(struct err *err)
 {
-	return err_set(err, ERR_DENIED, "the bearer token is not good, says the API server (TokenReview)");
+	return err_set(err, ERR_DENIED, "the API server rejects the bearer token (TokenReview)");
 }
 
 static int refuse_nobody(const struct peer *p, const struct err *proxy, struct err *err)

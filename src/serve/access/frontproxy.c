@@ -65,7 +65,7 @@ static void on_object(void *arg, const json_t *configmap)
 		err_clear(&f->trouble);
 		return;
 	}
-	log_warn(SUBJECT, "%s%s", f->trouble.msg, f->roots ? "; what it said before stays in force" : "");
+	log_warn(SUBJECT, "%s%s", f->trouble.msg, f->roots ? "; its last valid content stays in force" : "");
 	err_wrap(&f->trouble, SUBJECT);
 }
 

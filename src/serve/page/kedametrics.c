@@ -38,7 +38,7 @@ void kedametrics_declare(struct serve *s)
 	struct counters *c = s->cache->counters;
 
 	s->metric_errors = counters_declare(c, COUNTERS_COUNTER, "keda_scaler_detail_errors_total",
-		"Metric reads that a source failed, by trigger.", kedascalers_labels);
+		"Failed readings of metrics, by trigger.", kedascalers_labels);
 	s->object_errors = counters_declare(c, COUNTERS_COUNTER, "keda_scaled_object_errors_total",
 		"Failures of a ScaledObject's triggers.", object_labels);
 	s->job_errors = counters_declare(c, COUNTERS_COUNTER, "keda_scaled_job_errors_total",
@@ -175,7 +175,7 @@ static void write_build(const struct serve *s, struct buf *out)
 	static const char *const labels[] = { "version", "git_commit", "goversion", "goos", "goarch", NULL };
 
 	exposition_family(out, "keda_build_info", "gauge",
-		"What this is; the labels that speak of Go are kept for KEDA's dashboards.");
+		"Build information; the Go labels are kept for KEDA's dashboards.");
 	exposition_sample(out, "keda_build_info", labels,
 		(const char *const[]){ s->version, "", "", "linux", MACHINE_ARCHITECTURE }, 1);
 }

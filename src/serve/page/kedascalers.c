@@ -215,13 +215,14 @@ void kedascalers_write(const struct serve *s, struct buf *out)
 		bool (*of)(const struct sample *s, double *out);
 	} families[] = {
 		{ "keda_scaler_metrics_value",
-			"The value for the HorizontalPodAutoscaler, or for the number of Jobs, of the source's newest "
-			"answer or of fallback.",
+			"The metric's value for the HorizontalPodAutoscaler or the number of Jobs, from the source's "
+			"newest answer or from fallback.",
 			value_of },
 		{ "keda_scaler_active",
 			"1 when that answer makes the trigger active; cpu and memory triggers always are.",
 			activity_of },
-		{ "keda_scaler_metrics_latency_seconds", "How long the source took for it.", latency_of },
+		{ "keda_scaler_metrics_latency_seconds", "How long the source took for its newest answer.",
+			latency_of },
 	};
 	struct samples all = { .serve = s };
 	double value;

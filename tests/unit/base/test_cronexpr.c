@@ -136,7 +136,7 @@ static void refused_with_its_place(void **state)
 		{ ", * * * *", "minute \",\" (character 1): has no value" },
 		{ "-1 * * * *", "must be a number" },
 		{ "99999999999999999999 * * * *", "must be from 0 to 59" },
-		{ "TZ=Europe/Berlin", "behind the time zone there must be a blank" },
+		{ "TZ=Europe/Berlin", "the time zone must be followed by a blank" },
 		{ "TZ= 0 6 * * *", "TZ= names no time zone" },
 	};
 

@@ -371,7 +371,7 @@ static void facts_that_cannot_be_had_are_warnings(void **state)
 	assert_int_equal(t.verdicts, 1);
 	expect_allowed();
 	assert_has(t.warnings,
-		"whether the workload requests cpu and memory was not checked: the API server did not tell it in time");
+		"whether the workload requests cpu and memory was not checked: the API server did not answer in time");
 	fakecluster_heal();
 }
 
@@ -384,11 +384,9 @@ static void warnings_do_not_quote_the_api_server(void **state)
 		int http_status;
 		const char *warning;
 	} cases[] = {
-		{ 403,
-			"whether the workload requests cpu and memory was not checked: kscaled has no right to read "
-			"it\n" },
+		{ 403, "whether the workload requests cpu and memory was not checked: kscaled may not read it\n" },
 		{ 500,
-			"whether the workload requests cpu and memory was not checked: the API server did not tell it "
+			"whether the workload requests cpu and memory was not checked: the API server did not answer "
 			"in time\n" },
 	};
 
@@ -407,7 +405,7 @@ static void count_verdict(void *arg, const struct admit_verdict *verdict)
 
 	assert_true(verdict->allowed);
 	assert_int_equal(verdict->warning_count, 1);
-	assert_has(verdict->warnings[0], "too many objects are being judged at once");
+	assert_has(verdict->warnings[0], "too many objects are being validated at once");
 	(*verdicts)++;
 }
 
@@ -566,7 +564,7 @@ static void warnings_go_along(void **state)
 		NULL);
 	expect_allowed();
 	assert_string_equal(t.warnings,
-		"trigger 0 (scripted): metadata has what no parameter is named: \"treshold\" (did you mean "
+		"trigger 0 (scripted): metadata has unknown parameters: \"treshold\" (did you mean "
 		"\"threshold\"?)\n");
 	/* A server where none may be. */
 	network_of(kube_loop(t.kube))->rules = (struct sourcerules){ .judges = true };
@@ -584,7 +582,7 @@ static void warnings_go_along(void **state)
 		"trigger 0 (scripted): unable to set param \"activation\" value \"x\": must be a whole number\n"
 		"trigger 0 (scripted): missing required parameter \"source\" in [triggerMetadata authParams "
 		"resolvedEnv]\n"
-		"trigger 0 (scripted): metadata has what no parameter is named: \"sourc\" (did you mean "
+		"trigger 0 (scripted): metadata has unknown parameters: \"sourc\" (did you mean "
 		"\"source\"?)\n");
 }
 
@@ -720,7 +718,7 @@ static void warnings_of_a_scaledjob(void **state)
 	assert_has(t.warnings, "trigger 0: no scaler found for type: predictkube");
 	assert_has(t.warnings, "trigger 1 (scripted): missing required parameter \"source\"");
 	assert_has(t.warnings,
-		"trigger 4 (scripted): metadata has what no parameter is named: \"treshold\" (did you mean "
+		"trigger 4 (scripted): metadata has unknown parameters: \"treshold\" (did you mean "
 		"\"threshold\"?)");
 }
 
@@ -783,7 +781,7 @@ static void the_other_kinds(void **state)
 	judge("ClusterTriggerAuthentication", "{'metadata':{'name':'a'},'spec':{'secretTargetRef':7}}", NULL);
 	expect_refused("incorrect-spec", "spec.secretTargetRef");
 	judge("Deployment", "{}", NULL);
-	expect_refused("incorrect-spec", "kind: \"Deployment\" is not judged here");
+	expect_refused("incorrect-spec", "kind: \"Deployment\" is not validated here");
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
 }
 

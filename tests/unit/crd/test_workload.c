@@ -534,7 +534,7 @@ static void test_too_many_referred(void **state)
 	env.value = buf_take(&value);
 	assert_int_equal(environment(&w, NULL, &known, &unresolved, NULL), 0);
 	assert_string_equal(strmap_get(&unresolved, "A"),
-		"refers to V2000, which is one of too many that are referred to");
+		"refers to V2000, which exceeds the limit of referenced variables");
 	strmap_done(&known);
 	strmap_done(&unresolved);
 	free(env.value);

@@ -32,9 +32,8 @@ static void what_is_in_memory_is_held(void **state)
 	assert_in_range(s.taken, 300000, 300000 + ANSWERS_STEP);
 	assert_int_equal(-1, answers_hold(&s, &a, 500000, &err));
 	assert_int_equal(ERR_TEMPORARY, err.kind);
-	assert_string_equal("the answer is given up: namespace \"a\" has as many bytes of answers on their way as "
-			    "there "
-			    "are for it; let servers answer less, or sooner",
+	assert_string_equal("the answer is dropped: namespace \"a\" has used up the share of bytes of unfinished "
+			    "answers: let servers answer less, or faster",
 		err.msg);
 	assert_in_range(s.taken, 300000, 300000 + ANSWERS_STEP);
 	assert_int_equal(0, answers_hold(&s, &a, 20000, &err)); /* shorter */

@@ -158,15 +158,15 @@ static void no_other_file_is_removed(void **state)
 
 	(void)state;
 	close(fd);
-	refused(path, NULL, ERR_INVALID, "/s: is there, and is no socket; it is not removed");
+	refused(path, NULL, ERR_INVALID, "/s: exists and is not a socket; it is not removed");
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(symlink("/nowhere", path), 0);
-	refused(path, NULL, ERR_INVALID, "is no socket");
+	refused(path, NULL, ERR_INVALID, "is not a socket");
 	assert_int_equal(lstat(path, &st), 0);
 	assert_true(S_ISLNK(st.st_mode));
 	unlink(path);
 	assert_int_equal(mkdir(path, 0700), 0);
-	refused(path, NULL, ERR_INVALID, "is no socket");
+	refused(path, NULL, ERR_INVALID, "is not a socket");
 	assert_int_equal(rmdir(path), 0);
 }
 

@@ -105,7 +105,7 @@ static void all_kinds_are_judged_at_the_secret_path(void **state)
 	for (size_t i = 0; i < MEM_COUNT(plain); i++)
 		expect_asked(send(ROOM_REVIEW, plain[i].kind, "CREATE", ""), plain[i].kind);
 	room_expect_status(send(ROOM_REVIEW, "ScaledThing", "CREATE", ""), 400, "BadRequest",
-		"request.kind: ScaledThing is not judged here");
+		"request.kind: ScaledThing is not validated here");
 	assert_int_equal(fake_admit_ever(), 4);
 	assert_null(room.serve.waiting);
 }

@@ -116,7 +116,7 @@ static void one_look_finds_all_of_a_group(void **state)
 	(void)state;
 	fakecluster_serve(ARGO, ROLLOUTS);
 	assert_int_equal(get("argoproj.io", "v1alpha1", "Rollout", &kind, text), KIND_UNREAD);
-	assert_string_equal(text, "temporary: its kind is being looked for");
+	assert_string_equal(text, "temporary: its kind is being looked up");
 	get("argoproj.io", "v1alpha1", "Report", &kind, NULL);
 	fakeloop_advance(10);
 	assert_int_equal(t.changes, 1);
@@ -250,7 +250,7 @@ static void nonsense_is_no_list(void **state)
 	fakeloop_advance(10);
 	assert_int_equal(get("argoproj.io", "v1alpha1", "Rollout", &kind, text), KIND_UNREAD);
 	assert_string_equal(text,
-		"wrong temporary: discovery of argoproj.io/v1alpha1: the answer is no list of resources");
+		"wrong temporary: discovery of argoproj.io/v1alpha1: the answer is not a list of resources");
 	fakecluster_serve(ARGO,
 		"{'resources':[7,{},{'name':'../../secrets','kind':'Rollout','namespaced':true},{'name':'/"
 		"scale'},{'name':'rollouts/scale','kind':'Scale'},"
@@ -305,17 +305,16 @@ static void there_is_an_end_to_groups(void **state)
 	for (int i = 0; i < (KINDS_MAX - KINDS_MAX / 4) / 2; i++) { /* a namespace's share */
 		snprintf(group, sizeof(group), "g%d.example.com", i);
 		assert_int_equal(get(group, "v1", "Thing", &kind, text), KIND_UNREAD);
-		assert_string_equal(text, "temporary: its kind is being looked for");
+		assert_string_equal(text, "temporary: its kind is being looked up");
 	}
 	assert_int_equal(get("one.more", "v1", "Thing", &kind, text), KIND_UNREAD);
 	assert_string_equal(text,
-		"wrong temporary: this namespace names as many groups and versions of scale targets that are not there "
-		"as are looked for at once");
+		"wrong temporary: this namespace refers to too many API groups and versions that do not exist");
 	assert_int_equal(get_for("bank", "one.else", "v1", "Thing", &kind, text), KIND_UNREAD);
-	assert_string_equal(text, "temporary: its kind is being looked for");
+	assert_string_equal(text, "temporary: its kind is being looked up");
 	fakeloop_advance(400000); /* nobody asked again */
 	assert_int_equal(get("one.more", "v1", "Thing", &kind, text), KIND_UNREAD);
-	assert_string_equal(text, "temporary: its kind is being looked for");
+	assert_string_equal(text, "temporary: its kind is being looked up");
 }
 
 /* What is there counts for nobody, once it was seen. */

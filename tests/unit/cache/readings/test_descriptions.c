@@ -72,7 +72,7 @@ static void expect(const char *said)
 		fail_msg("\"%s\", not \"%s\"", text, said);
 }
 
-#define WAITS "waiting: trigger 0 (telling): source a has not said yet which metrics there are"
+#define WAITS "waiting: trigger 0 (telling): source a has not described its metrics yet"
 
 /* ---- Describing ---- */
 
@@ -122,7 +122,7 @@ static void a_description_that_turns_wrong_is_told(void **state)
 	expect("s0-queue 7000,s0-load 2000,");
 	assert_int_equal(scalers_fixture_get(&t, &built, NULL), 0);
 	assert_non_null(
-		strstr(built.list[0].ignored, "what it says now of its metrics, and what it said before is in use: "));
+		strstr(built.list[0].ignored, "its present description of its metrics, so the earlier one is used: "));
 	assert_string_equal(built.list[1].ignored, built.list[0].ignored);
 	fakesource_describe("a", "queue:7,load:2");
 	fakeloop_advance(20000);

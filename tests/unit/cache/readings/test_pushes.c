@@ -263,7 +263,7 @@ static void beyond_the_share(void **state)
 	assert_int_equal(scalers_get(t.cache->scalers, stored("default/s63"), &built, NULL), 0);
 	assert_int_equal(pushes_report(built.list[0].question, &report), PUSHES_REPORTED);
 	assert_int_equal(report.state, WATCH_OFF);
-	assert_string_equal(report.why, "too many questions of this namespace are watched already");
+	assert_string_equal(report.why, "too many triggers of this namespace are watched already");
 	assert_true(report.tell);
 	assert_int_equal(fakesource_watched("s63"), 0);
 	pushes_release(stored("default/s0"));

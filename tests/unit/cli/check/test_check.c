@@ -352,8 +352,8 @@ static void bad_ones_are_told(void **state)
 		{ SO("a") TARGET "  minReplicaCount: 1\n  triggers:\n  - {type: cpu, metricType: Utilization, "
 				 "metadata: {value: '50'}}\n" NEXT DEPLOYMENT("      - {name: c}\n"),
 			"f:8: ScaledObject shop/a: warning: spec.triggers[0]: the scaledobject has a cpu trigger but "
-			"the container c doesn't have the cpu request defined: without one there is nothing to measure "
-			"its use by; set resources.requests.cpu of the "
+			"the container c doesn't have the cpu request defined: without one its utilization cannot be "
+			"computed; set resources.requests.cpu of the "
 			"container (or let a LimitRange of the namespace do so)\n" },
 		{ SO("a") TARGET "  triggers:\n  - {type: cpu, metricType: Utilization, metadata: {value: '50'}}\n",
 			"f:4: ScaledObject shop/a: spec.minReplicaCount: scaledobject has only cpu/memory triggers AND "

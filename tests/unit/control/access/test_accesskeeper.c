@@ -264,7 +264,7 @@ static void those_of_others_are_left_alone(void **state)
 		assert_int_equal(fake_count(FAKE_ANY, TOKENS), 0);
 		assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, ""), (unsigned)i);
 		fake_advance(90000);
-		assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "who made its file should have renewed it"),
+		assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "the owner of its file should have renewed it"),
 			(unsigned)i + 1);
 		end();
 	}

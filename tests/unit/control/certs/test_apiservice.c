@@ -354,7 +354,7 @@ static void is_released_and_created_again(void **state)
 	assert_string_equal(json_string_value(apiservice_field("group")), "external.metrics.k8s.io");
 	assert_string_equal(json_string_value(apiservice_field("version")), "v1beta1");
 	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "does not exist"), 0);
-	assert_true(fake_logged("was not there, and is created again") >= 1);
+	assert_true(fake_logged("was missing; creating it again") >= 1);
 }
 
 static void what_is_not_ours_is_not_released(void **state)

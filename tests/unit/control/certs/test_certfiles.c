@@ -164,7 +164,7 @@ static void files_are_read_anew_when_they_change(void **state)
 	fake_advance(10000);
 	assert_true(serves(other.serving.cert_pem));
 	assert_int_equal(fake_logged_at(LOG_LEVEL_ERROR, ""), 0);
-	assert_int_equal(fake_logged("read anew"), 1);
+	assert_int_equal(fake_logged("read again"), 1);
 	certpack_done(&pack);
 	certpack_done(&other);
 }

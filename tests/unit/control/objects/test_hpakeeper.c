@@ -208,7 +208,7 @@ static unsigned fights_told;
 static void on_line(void *arg, enum log_level level, const char *line)
 {
 	(void)arg;
-	fights_told += level == LOG_LEVEL_WARN && strstr(line, "again and again") != NULL;
+	fights_told += level == LOG_LEVEL_WARN && strstr(line, "others keep changing") != NULL;
 }
 
 /* Somebody who undoes each write: it is written again, later and later, and told. */

@@ -212,7 +212,7 @@ static void foreign_hpas(void **state)
 static void requests(void **state)
 {
 	static const char app[] = "spec.triggers[0]: the scaledobject has a cpu trigger but the container app doesn't "
-				  "have the cpu request defined: without one there is nothing to measure its use by; "
+				  "have the cpu request defined: without one its utilization cannot be computed; "
 				  "set resources.requests.cpu of the container";
 	static const char zero[] =
 		"spec.minReplicaCount: scaledobject has only cpu/memory triggers AND minReplica is 0 (scale to zero "
@@ -295,7 +295,7 @@ static void requests(void **state)
 			.limit_ranges = "[]",
 			.reason = "missing-target",
 			.message = "spec.scaleTargetRef: the Deployment 'web' does not exist: with a trigger cpu or "
-				   "memory it must, so that its requests can be looked at" },
+				   "memory it must, so that its requests can be checked" },
 		{ .object = CPU("", ""),
 			.target = POD("{'name':'app','resources':{'requests':{'cpu':'1'}}}"),
 			.limit_ranges = "[]",

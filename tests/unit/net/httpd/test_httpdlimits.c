@@ -328,7 +328,7 @@ static void what_nobody_takes_has_a_limit(void **state)
 	UNTIL(s->f, s->requests == 1);
 	fixture_linger(s->f, 20);
 	client_send(&other, "GET /big HTTP/1.1\r\n\r\n");
-	UNTIL(s->f, client_has(&other, "come again"));
+	UNTIL(s->f, client_has(&other, "try again later"));
 	assert_true(client_has(&other, "HTTP/1.1 503 "));
 	assert_true(client_has(&other, "Retry-After: 1\r\n"));
 	client_forget(&other);

@@ -296,7 +296,7 @@ static void versions_and_suites_follow_the_rules(void **state)
 	says("TLS12", old, TLS1_2_VERSION, "TLSv1.2", "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA");
 	says("TLS12", "TLS_NONSENSE", TLS1_2_VERSION, "TLSv1.2", NULL);
 	assert_int_equal(tlsrules_set(&wrong, &err), -1);
-	assert_string_equal(err.msg, "\"TLS1.2\" is no version of TLS: TLS10, TLS11, TLS12 or TLS13");
+	assert_string_equal(err.msg, "\"TLS1.2\" is not a TLS version: TLS10, TLS11, TLS12 or TLS13");
 }
 
 static void the_servers_certificate_is_swapped_under_sessions(void **state)

@@ -209,7 +209,7 @@ static void what_cannot_be_asked_is_named(void **state)
 		{ "https://user:pw@vault", { .token = "t" },
 			"address: must be a host, perhaps with a port and a path" },
 		{ "http://v", { .token = "" }, "the token is empty" },
-		{ "http://v", { .token = "t\n" }, "the token has characters that no token has" },
+		{ "http://v", { .token = "t\n" }, "the token contains invalid characters" },
 		{ "http://v", { .jwt = "j", .role = "r" }, "a login by kubernetes needs a role and a mount" },
 		{ "http://v", { .jwt = "j", .mount = "m" }, "a login by kubernetes needs a role and a mount" },
 		{ "http://v", { .jwt = "", .role = "r", .mount = "m" }, "the service account's token is empty" },
