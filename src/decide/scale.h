@@ -7,8 +7,8 @@
  * facts in, decision out; no clock, no I/O, no log. The rules are KEDA's RequestScale (doc/keda.md
  * 3.2), with these differences:
  *   - an error never scales in, with or without a fallback; no triggers at all is an error, too;
- *   - an error, or triggers that cannot be built, do not hold an object below minReplicaCount, which
- *     depends on no source; with idleReplicaCount, which is also below it, an error does;
+ *   - an error, or triggers that cannot be built, do not hold an object below minReplicaCount,
+ *     which depends on no source; with idleReplicaCount, which is also below it, an error does;
  *   - the object is active while one trigger is, even if another fails; a failing trigger makes
  *     Ready False already in the tick that activates;
  *   - a last activity in the future counts as now;

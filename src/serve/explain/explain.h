@@ -71,8 +71,8 @@
  *   of a ScaledJob
  *   decision          null, or {rule, text, create, active, failing, decidedAt}; create: Jobs to
  *                     create
- *   changes[]         creations, at most 10: {at, from, to, who, why}; from, to: running Jobs before
- *                     and after
+ *   changes[]         creations, at most 10: {at, from, to, who, why}; from, to: running Jobs
+ *                     before and after
  *   decisions[]       earlier ones, at most 10: {at, rule, create, text}
  */
 
