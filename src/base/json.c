@@ -214,7 +214,7 @@ int json_wrong_kind(const struct json_at *at, struct err *err, const char *wante
 }
 
 /* 1 and *field: found; 0: absent; -1: `at` is not an object. */
-static int look(const struct json_at *at, const char *key, struct json_at *field, struct err *err)
+static int find_field(const struct json_at *at, const char *key, struct json_at *field, struct err *err)
 {
 	if (at->value != NULL && !json_is_object(at->value))
 		return json_wrong_kind(at, err, "an object");
@@ -260,7 +260,7 @@ static const char *text_of(const struct json_at *field, struct err *err)
 static int look_for_text(const struct json_at *at, const char *key, struct json_at *field, const char **text,
 	struct err *err)
 {
-	int there = look(at, key, field, err);
+	int there = find_field(at, key, field, err);
 
 	if (there <= 0)
 		return there;
@@ -308,7 +308,7 @@ static int get_whole(const struct json_at *at, const char *key, int64_t least, i
 	struct err *err)
 {
 	struct json_at field;
-	int there = look(at, key, &field, err);
+	int there = find_field(at, key, &field, err);
 	bool fits = true;
 	char what[96];
 
@@ -350,7 +350,7 @@ int json_get_int64(const struct json_at *at, const char *key, int64_t *out, stru
 int json_get_bool(const struct json_at *at, const char *key, bool *out, struct err *err)
 {
 	struct json_at field;
-	int there = look(at, key, &field, err);
+	int there = find_field(at, key, &field, err);
 
 	if (there <= 0)
 		return there;
@@ -396,7 +396,7 @@ static int get_strmap(const struct json_at *at, const char *key, bool tamed, str
 	struct json_at field;
 	struct strmap map = { NULL, 0 };
 	size_t count;
-	int there = look(at, key, &field, err);
+	int there = find_field(at, key, &field, err);
 
 	if (there <= 0)
 		return there;

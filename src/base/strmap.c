@@ -7,7 +7,7 @@
 #include "base/mem.h"
 
 /* The position of key, or where to insert it; in constant time if keys come in order. */
-static size_t find(const struct strmap *m, const char *key, bool *found)
+static size_t position_of(const struct strmap *m, const char *key, bool *found)
 {
 	size_t low = 0, high = m->count;
 
@@ -56,7 +56,7 @@ static struct strmap_pair make_pair(const char *key, const char *value)
 const char *strmap_get(const struct strmap *m, const char *key)
 {
 	bool found;
-	size_t at = find(m, key, &found);
+	size_t at = position_of(m, key, &found);
 
 	return found ? m->pairs[at].value : NULL;
 }
@@ -64,7 +64,7 @@ const char *strmap_get(const struct strmap *m, const char *key)
 void strmap_set(struct strmap *m, const char *key, const char *value)
 {
 	bool found;
-	size_t at = find(m, key, &found);
+	size_t at = position_of(m, key, &found);
 	struct strmap_pair pair = make_pair(key, value); /* before anything is freed: value may point into the map */
 
 	if (found) {
@@ -87,7 +87,7 @@ static void wipe(struct strmap_pair *pair)
 static void remove_pair(struct strmap *m, const char *key, bool secret)
 {
 	bool found;
-	size_t at = find(m, key, &found);
+	size_t at = position_of(m, key, &found);
 
 	if (!found)
 		return;

@@ -157,7 +157,8 @@ struct filter {
 	int failed; /* the first error, as a negative errno */
 };
 
-static void add(struct filter *f, uint32_t action, const char *names, unsigned count, struct scmp_arg_cmp comparison)
+static void add_calls(struct filter *f, uint32_t action, const char *names, unsigned count,
+	struct scmp_arg_cmp comparison)
 {
 	char name[64];
 
@@ -180,7 +181,7 @@ static void add(struct filter *f, uint32_t action, const char *names, unsigned c
 
 static void add_all(struct filter *f, uint32_t action, const char *names)
 {
-	add(f, action, names, 0, (struct scmp_arg_cmp){ 0 });
+	add_calls(f, action, names, 0, (struct scmp_arg_cmp){ 0 });
 }
 
 static void add_by_argument(struct filter *f, uint32_t action, const struct by_argument *b)
@@ -190,7 +191,7 @@ static void add_by_argument(struct filter *f, uint32_t action, const struct by_a
 		.datum_a = b->mask,
 		.datum_b = b->value };
 
-	add(f, action, b->names, 1, same);
+	add_calls(f, action, b->names, 1, same);
 }
 
 /* Allows signals to this process only: abort() sends one. */

@@ -94,7 +94,7 @@ static struct zone *load(const char *name, struct err *err)
 	return z;
 }
 
-static struct held_zone *find(const char *name)
+static struct held_zone *held_zone_of(const char *name)
 {
 	struct held_zone *h;
 
@@ -106,7 +106,7 @@ static struct held_zone *find(const char *name)
 
 const struct zone *zonefile_get(const char *name, struct err *err)
 {
-	struct held_zone *h = find(name);
+	struct held_zone *h = held_zone_of(name);
 	struct zone *z;
 
 	if (h) {

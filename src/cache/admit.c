@@ -74,7 +74,7 @@ static void warn(struct admit_wait *w, const char *text)
 		w->warnings[w->warning_count++] = mem_dup(text);
 }
 
-static void refuse(struct admit_wait *w, const char *reason, const struct err *err)
+static void refuse_object(struct admit_wait *w, const char *reason, const struct err *err)
 {
 	w->reason = reason;
 	w->message = mem_dup(err->msg);
@@ -198,7 +198,7 @@ static void on_fault(void *arg, const struct err *err)
 	warn(arg, err->msg);
 }
 
-static void judge(struct admit_wait *w)
+static void judge_object(struct admit_wait *w)
 {
 	const struct lookup *l = w->lookups;
 	const struct validate_facts facts = {
@@ -210,7 +210,7 @@ static void judge(struct admit_wait *w)
 	struct err err;
 
 	if (validate_surroundings(w->so, &facts, &reason, &err) < 0)
-		refuse(w, reason, &err);
+		refuse_object(w, reason, &err);
 	validate_containers(w->so, facts.target, on_fault, w);
 }
 
@@ -245,7 +245,7 @@ static void on_fact(void *arg, const json_t *object, const struct err *err)
 	}
 	if (--w->under_way > 0)
 		return;
-	judge(w);
+	judge_object(w);
 	on_verdict(w);
 }
 
@@ -320,7 +320,7 @@ static void tell_faults(struct admit_wait *w, const struct scaler_params *params
 
 		scaler_wrap(params, err);
 		if (err->kind == ERR_DENIED && !w->reason)
-			refuse(w, "requires-tls", err);
+			refuse_object(w, "requires-tls", err);
 		else
 			warn(w, err->msg);
 	}
@@ -572,13 +572,13 @@ static void judge_at_once(struct admit_wait *w, const struct admit_request *requ
 
 	if (!kind) {
 		err_set(&err, ERR_INVALID, "kind: \"%.80s\" is not validated here", request->kind);
-		refuse(w, reason, &err);
+		refuse_object(w, reason, &err);
 		return;
 	}
 	object = with_name(request->object);
 	warn_of_namespace(w, json_str_or_empty(json_object_get(object, "metadata"), "namespace"));
 	if (kind->judge(w, object, request->old_object, &reason, &err) < 0)
-		refuse(w, reason, &err);
+		refuse_object(w, reason, &err);
 	json_decref(object);
 }
 

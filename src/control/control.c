@@ -141,7 +141,7 @@ static void work_free(struct work *work)
 
 /* ---- Events ---- */
 
-static void look(void *control, struct object *o)
+static void note_object(void *control, struct object *o)
 {
 	struct work *work = o->gone ? o->work : work_get(control, o);
 
@@ -172,7 +172,7 @@ static void on_object(void *arg, struct object *o, unsigned changes)
 	if (!c->leading)
 		return;
 	if (leads_to_look(o->work, changes))
-		look(c, o);
+		note_object(c, o);
 	else if (changes & OBJECT_STATUS)
 		status_write(o->work);
 }
@@ -293,7 +293,7 @@ void control_set_leading(struct control *c, bool leading)
 	c->leading = leading;
 	health_forget(c->cache->health); /* another process counted before, or will from now on */
 	if (leading)
-		store_each_object(c->cache->store, look, c);
+		store_each_object(c->cache->store, note_object, c);
 	else
 		drop_all(c);
 }

@@ -91,7 +91,7 @@ static void keep_only(json_t *object, const char *const *list)
 typedef bool (*absent_fn)(const char *key, const json_t *value);
 
 /* Removes fields that count as absent, at any depth. */
-static void drop(json_t *value, absent_fn absent)
+static void drop_fields(json_t *value, absent_fn absent)
 {
 	const char *key;
 	json_t *child;
@@ -103,9 +103,9 @@ static void drop(json_t *value, absent_fn absent)
 		if (absent(key, child))
 			json_object_del(value, key);
 		else
-			drop(child, absent);
+			drop_fields(child, absent);
 	}
-	json_array_foreach(value, i, child) drop(child, absent);
+	json_array_foreach(value, i, child) drop_fields(child, absent);
 }
 
 static bool is_null(const char *key, const json_t *value)
@@ -197,7 +197,7 @@ static void normal_spec(json_t *spec)
 	size_t i;
 
 	keep_only(spec, fields);
-	drop(spec, is_null);
+	drop_fields(spec, is_null);
 	default_new(spec, "minReplicas", json_integer(1));
 	if (json_array_size(json_object_get(spec, "metrics")) == 0)
 		json_object_set_new(spec, "metrics",
@@ -206,7 +206,7 @@ static void normal_spec(json_t *spec)
 	json_array_foreach(json_object_get(spec, "metrics"), i, metric) normal_metric(metric);
 	if (json_is_object(json_object_get(spec, "behavior")))
 		normal_behavior(json_object_get(spec, "behavior"));
-	drop(spec, is_empty_list);
+	drop_fields(spec, is_empty_list);
 }
 
 json_t *hpa_spec_normal(const json_t *spec)

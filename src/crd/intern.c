@@ -84,7 +84,7 @@ static const char phrases[][72] = {
 };
 
 /* NULL when the table has no such text. */
-static const char *find(const char *text)
+static const char *phrase_of(const char *text)
 {
 	for (size_t i = 0; i < MEM_COUNT(phrases); i++)
 		if (phrases[i][0] == text[0] && strcmp(phrases[i], text) == 0)
@@ -99,7 +99,7 @@ static bool is_phrase(const char *text)
 
 const char *intern_dup(const char *text)
 {
-	const char *phrase = text != NULL ? find(text) : NULL;
+	const char *phrase = text != NULL ? phrase_of(text) : NULL;
 
 	return phrase != NULL ? phrase : mem_dup(text);
 }
@@ -120,7 +120,7 @@ void intern_set(const char **slot, const char *text)
 
 void intern_take(const char **slot, char *text)
 {
-	const char *phrase = text != NULL ? find(text) : NULL;
+	const char *phrase = text != NULL ? phrase_of(text) : NULL;
 
 	intern_free(*slot);
 	*slot = phrase != NULL ? phrase : text;

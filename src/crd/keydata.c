@@ -57,7 +57,7 @@ static const char *take_encoded(const char *key, const char *value, size_t value
 	return why;
 }
 
-static const char *take(enum keydata_kind kind, const char *key, const json_t *value, struct strmap *out)
+static const char *take_value(enum keydata_kind kind, const char *key, const json_t *value, struct strmap *out)
 {
 	const char *text = json_string_value(value);
 
@@ -89,7 +89,7 @@ int keydata_decode(enum keydata_kind kind, const json_t *object, bool (*wanted)(
 			continue;
 		if (out->count + unreadable->count >= KEYS_MAX)
 			return json_wrong(&data, err, "too many keys");
-		why = take(kind, key, value, out);
+		why = take_value(kind, key, value, out);
 		if (why != NULL)
 			strmap_set(unreadable, key, why);
 	}

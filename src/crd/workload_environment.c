@@ -42,7 +42,7 @@ static void leave_unresolved(struct environment *e, const char *name, const char
 	strmap_set(e->unresolved, name, why);
 }
 
-static void put(struct environment *e, const char *name, const char *value)
+static void put_variable(struct environment *e, const char *name, const char *value)
 {
 	size_t len = strlen(value);
 
@@ -158,7 +158,7 @@ static void add_value(struct environment *e, const struct workload_env *env)
 	else if (buf_failed(&out))
 		leave_unresolved(e, env->name, "is too long");
 	else
-		put(e, env->name, buf_text(&out));
+		put_variable(e, env->name, buf_text(&out));
 	free(why);
 	buf_done_secret(&out);
 }
@@ -234,7 +234,7 @@ static bool take_from(struct environment *e, size_t index, const char *name)
 	value = strmap_get(source->data, name + prefix);
 	if (value == NULL)
 		return false;
-	put(e, name, value);
+	put_variable(e, name, value);
 	return true;
 }
 
@@ -264,7 +264,7 @@ static void add_key(struct environment *e, const struct workload_env *env, enum 
 	struct err err = { 0 };
 
 	if (e->lookup->key(e->lookup->arg, kind, env->ref_name, env->ref_key, &value, &err) == 0)
-		put(e, env->name, value);
+		put_variable(e, env->name, value);
 	else
 		is_absent(e, env->name, env->optional, &err);
 }

@@ -9,7 +9,7 @@
 #define REPLICAS_DIGITS_MAX 10 /* 2147483647 */
 #define SHOWN_MAX           64 /* of a wrong value, in messages */
 
-static int wrong(const char *key, const char *value, const char *must, struct err *err)
+static int wrong_value(const char *key, const char *value, const char *must, struct err *err)
 {
 	return err_set(err, ERR_INVALID, "metadata.annotations[%s]: \"%.*s\" %s", key, SHOWN_MAX, value, must);
 }
@@ -36,7 +36,7 @@ static int read_bool(const struct strmap *annotations, const char *key, bool *ou
 	*out = false;
 	if (!value || annotations_read_bool(value, out))
 		return 0;
-	return wrong(key, value, "is neither true nor false", err);
+	return wrong_value(key, value, "is neither true nor false", err);
 }
 
 static int read_replicas(const struct strmap *annotations, int32_t *out, struct err *err)
@@ -51,7 +51,8 @@ static int read_replicas(const struct strmap *annotations, int32_t *out, struct 
 	digits = strspn(value, "0123456789");
 	number = digits > 0 && digits <= REPLICAS_DIGITS_MAX && !value[digits] ? strtoll(value, NULL, 10) : -1;
 	if (number < 0 || number > INT32_MAX)
-		return wrong(ANNOTATION_PAUSED_REPLICAS, value, "is not a whole number from 0 to 2147483647", err);
+		return wrong_value(ANNOTATION_PAUSED_REPLICAS, value, "is not a whole number from 0 to 2147483647",
+			err);
 	*out = (int32_t)number;
 	return 0;
 }

@@ -5,7 +5,7 @@
 
 /* ---- Ready ---- */
 
-static void count(struct readiness *r, const struct readiness_look *look)
+static void count_failures(struct readiness *r, const struct readiness_look *look)
 {
 	if (r->generation != look->generation)
 		r->proven = false;
@@ -53,7 +53,7 @@ struct readiness_says readiness_judge(struct readiness *r, const struct readines
 	struct readiness_says says = { .waits = false };
 	bool told;
 
-	count(r, look);
+	count_failures(r, look);
 	says.waits = look->failing && look->is_ready && r->proven && !is_enough(r, look);
 	if (says.waits && look->threshold < 0)
 		says.look_in_ms = r->since_ms + READINESS_MS - look->now_ms;

@@ -112,7 +112,7 @@ static const char *fall_back(const struct verdict_facts *facts, struct verdict_t
 /* Otherwise it would reach the HPA as 0. */
 static const struct err no_number = { .kind = ERR_TEMPORARY, .msg = "the source's answer is not a finite number" };
 
-static void settle(const struct verdict_facts *facts, struct verdict_trigger *t)
+static void settle_trigger(const struct verdict_facts *facts, struct verdict_trigger *t)
 {
 	const struct fallback *f = facts->spec ? facts->spec->fallback : NULL;
 
@@ -148,7 +148,7 @@ static const struct verdict_trigger *first_failing(const struct verdict_facts *f
 	return NULL;
 }
 
-static void fail(struct composite *c, enum err_kind kind, const char *what, const char *why)
+static void fail_composite(struct composite *c, enum err_kind kind, const char *what, const char *why)
 {
 	c->failing = true;
 	c->active = false;
@@ -169,7 +169,7 @@ static void stand_in(const struct verdict_facts *facts, struct composite *c)
 	if (!facts->spec->fallback || !verdict_fallback_valid(facts->spec) ||
 		!verdict_composite_metric(facts->spec, &metric) ||
 		!read_behavior(facts->spec->fallback->behavior, &basis)) {
-		fail(c, ERR_INVALID, FIELD ".formula",
+		fail_composite(c, ERR_INVALID, FIELD ".formula",
 			"it gives nil, and there is no valid spec.fallback to use instead");
 		return;
 	}
@@ -177,7 +177,7 @@ static void stand_in(const struct verdict_facts *facts, struct composite *c)
 	if (!trouble)
 		trouble = find_value(facts, &metric, replicas, &c->value);
 	if (trouble) {
-		fail(c, ERR_TEMPORARY, FIELD ".formula: it gives nil, and fallback cannot be used", trouble);
+		fail_composite(c, ERR_TEMPORARY, FIELD ".formula: it gives nil, and fallback cannot be used", trouble);
 		return;
 	}
 	c->falling_back = true;
@@ -197,7 +197,7 @@ static void evaluate(const struct verdict_facts *facts, double activation, struc
 	} else if (result.nil) {
 		stand_in(facts, c);
 	} else if (!isfinite(result.number)) {
-		fail(c, ERR_INVALID, FIELD ".formula", "the result is not a finite number");
+		fail_composite(c, ERR_INVALID, FIELD ".formula", "the result is not a finite number");
 	} else {
 		c->value = result.number;
 		c->active = result.number > activation;
@@ -210,9 +210,9 @@ static void compose(const struct verdict_facts *facts, struct composite *c)
 	double activation;
 
 	if (!verdict_activation_target(facts->spec, &activation)) {
-		fail(c, ERR_INVALID, FIELD ".activationTarget", "not a number");
+		fail_composite(c, ERR_INVALID, FIELD ".activationTarget", "not a number");
 	} else if (!facts->formula || facts->count > SCALEDOBJECT_TRIGGERS_MAX) {
-		fail(c, ERR_INVALID, FIELD ".formula", "there is none that can be used");
+		fail_composite(c, ERR_INVALID, FIELD ".formula", "there is none that can be used");
 	} else if ((t = first_falling_back(facts)) != NULL) {
 		/*
 		 * As in KEDA, the formula is not evaluated. The fallback's replicas decide about
@@ -233,7 +233,7 @@ static void compose(const struct verdict_facts *facts, struct composite *c)
 void verdict_make(const struct verdict_facts *facts, struct composite *composite)
 {
 	for (size_t i = 0; i < facts->count; i++)
-		settle(facts, &facts->triggers[i]);
+		settle_trigger(facts, &facts->triggers[i]);
 	/* Not by memset: this runs for each poll and metric request, and the message is large. */
 	composite->failing = composite->active = composite->falling_back = false;
 	composite->value = 0;

@@ -71,7 +71,7 @@ struct events {
 
 static void send_waiting(void *arg);
 
-static void count(struct events *e, const char *outcome)
+static void count_outcome(struct events *e, const char *outcome)
 {
 	if (e->outcomes)
 		counters_add(e->outcomes, &outcome, 1);
@@ -211,7 +211,7 @@ static void event_write_leave_open(struct event_write *j)
 		m->writing = false;
 		m->written_count = 0;
 	}
-	count(j->events, "failed");
+	count_outcome(j->events, "failed");
 	event_write_free(j);
 }
 
@@ -222,7 +222,7 @@ static void event_write_drop(struct event_write *j, const char *outcome)
 
 	if (m)
 		memory_forget(j->events, m);
-	count(j->events, outcome);
+	count_outcome(j->events, outcome);
 	event_write_free(j);
 }
 
@@ -285,7 +285,7 @@ static void written(struct event_write *j, bool was_there)
 	struct memory *m = memory_find(e, j->print);
 
 	e->failures = 0;
-	count(e, "sent");
+	count_outcome(e, "sent");
 	event_write_free(j);
 	if (!m)
 		return;
@@ -377,7 +377,7 @@ static void send_new(struct events *e, const struct events_object *about, struct
 	int64_t now_ms = loop_now_ms(kube_loop(e->k));
 
 	if (!body) {
-		count(e, "failed");
+		count_outcome(e, "failed");
 		return;
 	}
 	if (!m)
@@ -429,7 +429,7 @@ void events_send(struct events *e, const struct events_object *about, const char
 	struct memory *m;
 
 	if (e->held) {
-		count(e, "held");
+		count_outcome(e, "held");
 		return;
 	}
 	print = print_of(parts, sizeof parts / sizeof *parts);

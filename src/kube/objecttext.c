@@ -107,7 +107,7 @@ static const struct member *member_at(const struct text_place *p, const char *en
 }
 
 /* The next member from p->at on, which is advanced. NULL: none. */
-static const struct member *find(const char *json, const char *end, struct text_place *p)
+static const struct member *next_member(const char *json, const char *end, struct text_place *p)
 {
 	const struct member *found;
 
@@ -164,7 +164,7 @@ void objecttext_read(struct objecttext *out, const char *json, size_t len, char 
 	char *written = room;
 
 	*out = (struct objecttext){ .namespace_ = { "", 0 } };
-	while ((m = find(json, end, &p)) != NULL) {
+	while ((m = next_member(json, end, &p)) != NULL) {
 		const char *found = p.at, *value = found + strlen(m->key) - 1, *behind;
 
 		if (m->note) {

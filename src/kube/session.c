@@ -9,7 +9,7 @@
 
 const char session_user_agent[] = "User-Agent: kscaled/" PACKAGE_VERSION;
 
-static void count(const struct session *s, const char *verb, const char *code)
+static void count_request(const struct session *s, const char *verb, const char *code)
 {
 	const char *labels[] = { verb, code };
 
@@ -23,7 +23,7 @@ void session_answered(struct session *s, const char *verb, int http_status)
 
 	s->unanswered_since_ms = 0;
 	snprintf(code, sizeof code, "%d", http_status);
-	count(s, verb, code);
+	count_request(s, verb, code);
 }
 
 void session_unanswered(struct session *s, const char *verb, const struct err *why)
@@ -31,7 +31,7 @@ void session_unanswered(struct session *s, const char *verb, const struct err *w
 	if (!s->unanswered_since_ms)
 		s->unanswered_since_ms = loop_now_ms(s->loop);
 	s->unanswered = *why;
-	count(s, verb, "error");
+	count_request(s, verb, "error");
 }
 
 const char *session_trouble(struct session *s)

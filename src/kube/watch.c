@@ -131,7 +131,7 @@ static void watch_enter(struct watch *w, enum watch_state to)
 		start_stream(w);
 }
 
-static void forget(char **text)
+static void clear_text(char **text)
 {
 	free(*text);
 	*text = NULL;
@@ -140,8 +140,8 @@ static void forget(char **text)
 /* The list is restarted, now or after a pause. */
 static void forget_place(struct watch *w)
 {
-	forget(&w->version);
-	forget(&w->next_page);
+	clear_text(&w->version);
+	clear_text(&w->next_page);
 	w->listed_a_page = false;
 }
 
@@ -222,7 +222,7 @@ static bool keeps_place(const struct watch *w, const struct err *err)
 }
 
 /* Must be the last action. */
-static void fail(struct watch *w, const struct err *reason)
+static void fail_watch(struct watch *w, const struct err *reason)
 {
 	struct err err = *reason; /* reason may belong to what is freed now */
 	int64_t pause_ms = backoff_ms(w, &err);
@@ -248,7 +248,7 @@ static void list_anew(struct watch *w, const struct err *gone)
 {
 	forget_place(w);
 	if (w->listing_anew) {
-		fail(w, gone);
+		fail_watch(w, gone);
 		return;
 	}
 	log_debug(w->subject, "watch: %s; listing again", gone->msg);
@@ -292,7 +292,7 @@ static void end_list(struct watch *w, const char *version)
 {
 	free(w->version);
 	w->version = escaped(version);
-	forget(&w->next_page);
+	clear_text(&w->next_page);
 	w->listed_a_page = false;
 	watch_enter(w, WATCH_STREAMING);
 	w->events.on_synced(w->arg);
@@ -308,7 +308,7 @@ static void on_page(struct watch *w, const json_t *list)
 		(items && !json_is_array(items) && !json_is_null(items))) {
 		err_set(&err, ERR_INVALID, "listing %s: the answer is not a list", w->path);
 		forget_place(w);
-		fail(w, &err);
+		fail_watch(w, &err);
 		return;
 	}
 	hand_on_page(w, items);
@@ -340,7 +340,7 @@ static void on_listed(void *arg, const json_t *object, const struct err *err)
 	/* An answer beyond its cap: smaller pages. */
 	if (err->kind == ERR_INVALID && err->http_status == 0 && w->page > 1)
 		w->page /= 2;
-	fail(w, err);
+	fail_watch(w, err);
 }
 
 /* ---- The stream ---- */
@@ -475,7 +475,7 @@ static void on_clean_end(struct watch *w)
 	}
 	err_set(&err, ERR_TEMPORARY, "watching %s: the server ended the watch at once", w->path);
 	err.http_status = w->stream_status;
-	fail(w, &err);
+	fail_watch(w, &err);
 }
 
 static void on_stream_done(void *arg, const struct httpc_response *response, const struct err *err)
@@ -497,7 +497,7 @@ static void on_stream_done(void *arg, const struct httpc_response *response, con
 	if (refused.kind == ERR_GONE)
 		list_anew(w, &refused);
 	else
-		fail(w, &refused);
+		fail_watch(w, &refused);
 }
 
 /* ---- The interface ---- */

@@ -7,7 +7,7 @@ static size_t counted(size_t bytes)
 }
 
 /* No varying figures: the same reason must always read the same. */
-static int refuse(const char *namespace_, struct err *err)
+static int refuse_bytes(const char *namespace_, struct err *err)
 {
 	return err_set(err, ERR_TEMPORARY,
 		"the answer is dropped: %s%s%s used up the share of bytes of unfinished answers: let servers answer "
@@ -24,7 +24,7 @@ int answers_hold(struct shares *of, struct answers_hold *h, size_t bytes, struct
 	if (now < has)
 		shares_give(&h->share, has - now);
 	else if (now > has && !shares_take(of, &h->share, namespace_, now - has))
-		return refuse(namespace_, err);
+		return refuse_bytes(namespace_, err);
 	return 0;
 }
 

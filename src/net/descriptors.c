@@ -34,7 +34,7 @@ struct descriptors_plan descriptors_plan(size_t limit, size_t most)
 }
 
 /* No varying figures: the text is logged and sent as an Event only once. */
-static int refuse(size_t total, const char *namespace_, struct err *err)
+static int refuse_connection(size_t total, const char *namespace_, struct err *err)
 {
 	return err_set(err, ERR_TEMPORARY,
 		"%s%s%s used up the share of connections to servers of triggers: name fewer servers, or raise the "
@@ -50,7 +50,7 @@ int descriptors_take(struct shares *of, struct descriptors_hold *h, struct err *
 	if (h->share.has > 0)
 		return 0;
 	h->refused = !shares_take(of, &h->share, namespace_, h->wants ? h->wants : 1);
-	return h->refused ? refuse(of->total, namespace_, err) : 0;
+	return h->refused ? refuse_connection(of->total, namespace_, err) : 0;
 }
 
 void descriptors_give(struct descriptors_hold *h, unsigned keep)

@@ -106,7 +106,7 @@ static bool is_in(const uint8_t address[16], const struct address_block *b)
 		(rest == 0 || (address[whole] ^ b->prefix[whole]) >> (8 - rest) == 0);
 }
 
-static int refuse(const struct sockaddr *address, const char *what, const char *option, struct err *err)
+static int refuse_address(const struct sockaddr *address, const char *what, const char *option, struct err *err)
 {
 	char text[INET6_ADDRSTRLEN] = "?";
 
@@ -172,9 +172,10 @@ int sourcerules_judge(const struct sourcerules *rules, const struct sockaddr *ad
 		if (translated_address(plain, i, behind))
 			block = block_of(rules, behind);
 	if (block)
-		return refuse(address, block->what, block->local ? " (--allow-local-sources would allow it)" : "", err);
+		return refuse_address(address, block->what,
+			block->local ? " (--allow-local-sources would allow it)" : "", err);
 	if (is_own_port(rules, address) && is_ours(address, len))
-		return refuse(address, "this host, and the port one of kscaled's own", "", err);
+		return refuse_address(address, "this host, and the port one of kscaled's own", "", err);
 	return 0;
 }
 

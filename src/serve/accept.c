@@ -74,7 +74,7 @@ static bool is_same(const char *form, const char *offer)
 	return true;
 }
 
-static int find(const char *form, const char *const *offers)
+static int offer_index(const char *form, const char *const *offers)
 {
 	if (!strcmp(form, "*/*") || !strcasecmp(form, "application/*"))
 		return 0;
@@ -91,7 +91,7 @@ int accept_choose(const char *header, const char *const *offers)
 	while (*header) {
 		size_t len = strcspn(header, ",");
 		char form[CLAUSE_MAX];
-		int found = normalise(header, len, form) ? find(form, offers) : -1;
+		int found = normalise(header, len, form) ? offer_index(form, offers) : -1;
 
 		if (found >= 0)
 			return found;

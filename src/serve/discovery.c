@@ -27,7 +27,7 @@ struct discovery {
 
 /* ---- Made at start ---- */
 
-static void put(struct buf *out, const char *text, const char *version, const struct ready *made)
+static void put_expanded(struct buf *out, const char *text, const char *version, const struct ready *made)
 {
 	for (; *text; text++) {
 		if (*text == '\'')
@@ -45,11 +45,11 @@ static void put(struct buf *out, const char *text, const char *version, const st
 	}
 }
 
-static void make(struct ready *doc, const char *text, const char *version, const struct ready *made)
+static void make_document(struct ready *doc, const char *text, const char *version, const struct ready *made)
 {
 	struct buf out = BUF_INIT(DOCUMENT_MAX);
 
-	put(&out, text, version, made);
+	put_expanded(&out, text, version, made);
 	buf_putc(&out, '\n');
 	doc->len = out.len;
 	doc->text = buf_take(&out);
@@ -62,7 +62,7 @@ struct discovery *discovery_new(const char *version)
 	struct discovery *d = mem_zalloc(sizeof(*d));
 
 	for (int i = 0; i < DOCUMENTS; i++)
-		make(&d->documents[i], documents_all[i].text, version, d->documents);
+		make_document(&d->documents[i], documents_all[i].text, version, d->documents);
 	return d;
 }
 

@@ -87,7 +87,7 @@ static const char *object_name(const struct request *r)
 	return r->key + strlen(r->namespace_) + 1;
 }
 
-static struct object *find(const struct request *r, enum scaled_kind kind)
+static struct object *find_object(const struct request *r, enum scaled_kind kind)
 {
 	return store_find(r->serve->cache->store, kind, r->namespace_, object_name(r));
 }
@@ -170,7 +170,7 @@ static void on_object(void *arg, struct object *o)
 static void reply_missing(struct request *r, const char *text)
 {
 	const struct store *store = r->serve->cache->store;
-	struct namespace_search search = { r->namespace_, find(r, SCALED_OBJECT) != NULL };
+	struct namespace_search search = { r->namespace_, find_object(r, SCALED_OBJECT) != NULL };
 
 	/* Any HPA may ask for a metric that does not exist, every 15 s. */
 	if (!search.found)
@@ -178,7 +178,7 @@ static void reply_missing(struct request *r, const char *text)
 	if (!store_synced(store))
 		request_refuse(r, APISTATUS_UNAVAILABLE, "the ScaledObjects were not read yet%s%s",
 			store_trouble(store) ? ": " : "", store_trouble(store) ? store_trouble(store) : "");
-	else if (!find(r, SCALED_OBJECT) && find(r, SCALED_JOB))
+	else if (!find_object(r, SCALED_OBJECT) && find_object(r, SCALED_JOB))
 		request_refuse(r, APISTATUS_NOT_FOUND,
 			"%s is a ScaledJob: its metrics are not served, no HorizontalPodAutoscaler scales it", r->key);
 	else if (!search.found)
@@ -241,7 +241,7 @@ void externalmetrics_handle(struct request *r)
 		request_refuse(r, APISTATUS_BAD_REQUEST, "%s", err.msg);
 		return;
 	}
-	o = find(r, SCALED_OBJECT);
+	o = find_object(r, SCALED_OBJECT);
 	if (!o) {
 		reply_missing(r, NULL);
 		return;

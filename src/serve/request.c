@@ -52,7 +52,7 @@ static void log_access(const struct request *r, int status, int64_t took_us)
 
 /* ---- The reply ---- */
 
-static void finish(struct request *r, int status)
+static void finish_request(struct request *r, int status)
 {
 	int64_t took_us = clock_us() - r->started_us;
 
@@ -73,7 +73,7 @@ void request_reply(struct request *r, int status, const char *content_type, cons
 {
 	struct httpd_request *http = r->http;
 
-	finish(r, status);
+	finish_request(r, status);
 	httpd_reply(http, status, content_type, body, len);
 }
 
@@ -100,7 +100,7 @@ static void on_gone(void *arg)
 	struct request *r = arg;
 
 	r->http = NULL;
-	finish(r, STATUS_CLIENT_LEFT);
+	finish_request(r, STATUS_CLIENT_LEFT);
 }
 
 void request_wait(struct request *r, void *wait, void (*give_up)(void *wait))
@@ -123,7 +123,7 @@ void request_end_all(struct serve *s)
 }
 
 /* The result of authn or authz; denied: the status for ERR_DENIED. */
-static void refuse(struct request *r, enum apistatus denied, const struct err *err)
+static void refuse_user(struct request *r, enum apistatus denied, const struct err *err)
 {
 	enum apistatus what = err->kind == ERR_DENIED ? denied
 		: err->http_status == 429             ? APISTATUS_TOO_MANY_REQUESTS
@@ -145,7 +145,7 @@ static void on_authenticated(void *arg, struct requester *user, const struct err
 
 	r->give_up = NULL;
 	if (err) {
-		refuse(r, APISTATUS_UNAUTHORIZED, err);
+		refuse_user(r, APISTATUS_UNAUTHORIZED, err);
 		return;
 	}
 	r->user = requester_ref(user);
@@ -167,7 +167,7 @@ static void authenticate(struct request *r)
 		if (check_route(r))
 			authorise(r);
 		return;
-	case AUTHN_REFUSED: refuse(r, APISTATUS_UNAUTHORIZED, &err); return;
+	case AUTHN_REFUSED: refuse_user(r, APISTATUS_UNAUTHORIZED, &err); return;
 	case AUTHN_UNKNOWN: request_wait(r, authn_ask(r->serve->authn, r->http, on_authenticated, r), cancel_authn);
 	}
 }
@@ -220,7 +220,7 @@ static void on_authorised(void *arg, const struct err *err)
 
 	r->give_up = NULL;
 	if (err)
-		refuse(r, APISTATUS_FORBIDDEN, err);
+		refuse_user(r, APISTATUS_FORBIDDEN, err);
 	else
 		r->route->handle(r);
 }
@@ -252,7 +252,7 @@ static void authorise(struct request *r)
 
 	switch (authz_peek(r->serve->authz, r->user, &access, &err)) {
 	case AUTHZ_ALLOWED: r->route->handle(r); return;
-	case AUTHZ_DENIED: refuse(r, APISTATUS_FORBIDDEN, &err); return;
+	case AUTHZ_DENIED: refuse_user(r, APISTATUS_FORBIDDEN, &err); return;
 	case AUTHZ_UNKNOWN:
 		request_wait(r, authz_ask(r->serve->authz, r->user, &access, on_authorised, r), cancel_authz);
 	}

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Compares pattern and path, segment by segment; both begin with a slash. */
-static bool fits(const char *pattern, const char *path, const char *end, struct route_parts *parts)
+static bool pattern_fits(const char *pattern, const char *path, const char *end, struct route_parts *parts)
 {
 	parts->count = 0;
 	for (;;) {
@@ -32,7 +32,7 @@ const struct route *router_find(const struct route *routes, enum route_port port
 	struct route_parts *parts)
 {
 	for (const struct route *r = routes; r->pattern; r++)
-		if (r->ports & port && fits(r->pattern, raw_path, raw_path + len, parts))
+		if (r->ports & port && pattern_fits(r->pattern, raw_path, raw_path + len, parts))
 			return r;
 	parts->count = 0;
 	return NULL;

@@ -62,7 +62,7 @@ static const char *kind_of(const struct request *r, const struct admissionreview
 
 /* ---- Counting: KEDA's names (doc/keda.md 7.1) ---- */
 
-static void forget(struct webhook *w, struct counted *c)
+static void forget_namespace(struct webhook *w, struct counted *c)
 {
 	counters_drop(w->validations, "namespace", c->name, NULL, NULL);
 	counters_drop(w->errors, "namespace", c->name, NULL, NULL);
@@ -83,7 +83,7 @@ static const char *counted_namespace(struct webhook *w, const char *namespace_)
 		if (strlen(namespace_) > NAMESPACE_LEN_MAX || !dnsname_is_subdomain(namespace_, strlen(namespace_)))
 			return "";
 		if (HASH_COUNT(w->namespaces) >= NAMESPACES_MAX)
-			forget(w, w->namespaces);
+			forget_namespace(w, w->namespaces);
 		c = mem_zalloc(sizeof(*c));
 		c->name = mem_dup(namespace_);
 	}
@@ -156,7 +156,7 @@ static int64_t deadline_ms(const struct request *r)
 	return loop_now_ms(r->serve->loop) + time_ms;
 }
 
-static void ask(struct request *r, const struct admissionreview *review, const char *kind, const char *action)
+static void ask_verdict(struct request *r, const struct admissionreview *review, const char *kind, const char *action)
 {
 	struct webhook_call *call = mem_zalloc(sizeof(*call));
 	struct admit_request request = {
@@ -198,9 +198,9 @@ static void handle_review(struct request *r, const struct admissionreview *revie
 	if (!kind)
 		request_refuse(r, APISTATUS_BAD_REQUEST, "request.kind: %.80s is not validated here", review->kind);
 	else if (strcmp(review->operation, "CREATE") == 0)
-		ask(r, review, kind, "create");
+		ask_verdict(r, review, kind, "create");
 	else if (strcmp(review->operation, "UPDATE") == 0)
-		ask(r, review, kind, "update");
+		ask_verdict(r, review, kind, "update");
 	else
 		reply(r, review->uid, &allowed); /* a deletion is always allowed */
 }

@@ -71,7 +71,7 @@ static void jobpods_free(void *arg)
 	free(p);
 }
 
-static void end(struct jobpods *p)
+static void end_request(struct jobpods *p)
 {
 	p->done = true;
 	kube_cancel(p->call);
@@ -81,7 +81,7 @@ static void end(struct jobpods *p)
 }
 
 /* The callback may do anything, so it is called last. */
-static void finish(void *arg)
+static void finish_request(void *arg)
 {
 	struct jobpods *p = arg;
 	MEM_AUTO const char **pending = mem_array(p->count + 1, sizeof(*pending));
@@ -90,7 +90,7 @@ static void finish(void *arg)
 	for (size_t i = 0; i < p->count; i++)
 		if (!p->names[i].started)
 			pending[count++] = p->names[i].text;
-	end(p);
+	end_request(p);
 	p->fn(p->arg, p->failure ? NULL : pending, p->failure ? 0 : count, p->failure);
 }
 
@@ -103,10 +103,10 @@ static void note_failure(struct jobpods *p, const struct err *err)
 		denied ? ": grant list on pods" : "");
 }
 
-static void fail(struct jobpods *p, const struct err *err)
+static void fail_request(struct jobpods *p, const struct err *err)
 {
 	note_failure(p, err);
-	finish(p);
+	finish_request(p);
 }
 
 /* ---- Asking ---- */
@@ -127,7 +127,7 @@ static bool take_names(struct jobpods *p, struct buf *out)
 	return taken > 0;
 }
 
-static void ask(struct jobpods *p)
+static void ask_page(struct jobpods *p)
 {
 	struct buf names = BUF_INIT(PATH_MAX_BYTES), path = BUF_INIT(PATH_MAX_BYTES);
 	struct kube_request request = { .verb = KUBE_LIST,
@@ -210,7 +210,7 @@ static void take_page(struct jobpods *p, const json_t *list)
 	if (!json_is_object(list) || (items && !json_is_array(items) && !json_is_null(items)) ||
 		strlen(token) > TOKEN_MAX_BYTES) {
 		err_set(&err, ERR_TEMPORARY, "the answer is not a list");
-		fail(p, &err);
+		fail_request(p, &err);
 		return;
 	}
 	json_array_foreach(items, i, pod) look_at(p, pod);
@@ -218,7 +218,7 @@ static void take_page(struct jobpods *p, const json_t *list)
 		set_next_page(p, token);
 	else
 		next_list(p);
-	ask(p);
+	ask_page(p);
 }
 
 static void on_page(void *arg, const json_t *list, const struct err *err)
@@ -230,9 +230,9 @@ static void on_page(void *arg, const json_t *list, const struct err *err)
 	if (err && err->kind == ERR_GONE && p->next_page && !p->begun_anew) {
 		p->begun_anew = true;
 		set_next_page(p, "");
-		ask(p);
+		ask_page(p);
 	} else if (err) {
-		fail(p, err);
+		fail_request(p, err);
 	} else {
 		take_page(p, list);
 	}
@@ -266,13 +266,13 @@ struct jobpods *jobpods_ask(struct kube *kube, const struct jobpods_request *req
 		(request->deadline_ms > 0 ? request->deadline_ms : DEADLINE_DEFAULT_MS);
 	p->fn = fn;
 	p->arg = arg;
-	loop_task_init(&p->task, finish, p);
-	ask(p);
+	loop_task_init(&p->task, finish_request, p);
+	ask_page(p);
 	return p;
 }
 
 void jobpods_cancel(struct jobpods *p)
 {
 	if (p && !p->done)
-		end(p);
+		end_request(p);
 }

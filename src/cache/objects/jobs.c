@@ -56,7 +56,7 @@ static char *key_of(const struct job *job, char out[STORE_KEY_MAX])
 }
 
 /* Called last: the callback may close. */
-static void tell(struct jobs *j, const char *owner)
+static void notify_listener(struct jobs *j, const char *owner)
 {
 	if (j->fn)
 		j->fn(j->arg, owner);
@@ -105,7 +105,7 @@ static struct jobs_seen *seen_find(const struct owner *o, const struct job *job)
 	return &o->list[job->place];
 }
 
-static void put(struct owner *o, size_t place, struct jobs_seen seen)
+static void put_seen(struct owner *o, size_t place, struct jobs_seen seen)
 {
 	o->list[place] = seen;
 	((struct job *)(uintptr_t)seen.job)->place = place; /* our own object, const for everyone else */
@@ -117,7 +117,7 @@ static void seen_add(struct owner *o, struct jobs_seen seen)
 		o->room = o->room ? o->room + o->room / 2 : FIRST_ROOM;
 		o->list = mem_resize(o->list, o->room, sizeof(*o->list));
 	}
-	put(o, o->count++, seen);
+	put_seen(o, o->count++, seen);
 	++*counted_as(o, seen.job);
 	if (seen.finished_seen_ms > o->finish_seen_ms)
 		o->finish_seen_ms = seen.finished_seen_ms;
@@ -128,7 +128,7 @@ static void seen_remove(struct jobs *j, struct owner *o, struct jobs_seen *seen)
 	--*counted_as(o, seen->job);
 	o->count--;
 	if (seen < o->list + o->count)
-		put(o, (size_t)(seen - o->list), o->list[o->count]);
+		put_seen(o, (size_t)(seen - o->list), o->list[o->count]);
 	if (o->count == 0)
 		owner_free(j, o);
 }
@@ -217,15 +217,15 @@ static void on_changed(void *arg, const void *before, const void *now, void **be
 		seen_add(owner_get(j, key_of(new, new_key)),
 			(struct jobs_seen){ new, finished_when(j, old, finished_ms, new) });
 	if (news && old && strcmp(old_key, new_key) != 0)
-		tell(j, old_key);
+		notify_listener(j, old_key);
 	if (news && new)
-		tell(j, new_key);
+		notify_listener(j, new_key);
 }
 
 static void on_known(void *arg, const char *namespace_)
 {
 	(void)namespace_;
-	tell(arg, NULL);
+	notify_listener(arg, NULL);
 }
 
 static void on_synced(void *arg)

@@ -155,7 +155,7 @@ static void set_trouble(struct kind_entry *e, char *trouble)
 	e->trouble = trouble;
 }
 
-static void tell(struct kind_entry *e, bool changed)
+static void notify_listener(struct kind_entry *e, bool changed)
 {
 	struct kinds *k = e->owner;
 
@@ -198,11 +198,11 @@ static void on_answer(void *arg, const json_t *object, const struct err *err)
 		set_trouble(e, NULL);
 		changed = take_list(e, err ? NULL : object);
 	}
-	tell(e, changed);
+	notify_listener(e, changed);
 	loop_timer_set(&e->again, pause_ms(e));
 }
 
-static void look(void *arg)
+static void request_list(void *arg)
 {
 	struct kind_entry *e = arg;
 	MEM_AUTO char *path = mem_printf("/%s/%s", strchr(e->key, '/') ? "apis" : "api", e->key);
@@ -219,12 +219,12 @@ static void on_again(void *arg)
 	struct kind_entry *e = arg;
 
 	if (e->asked)
-		look(e);
+		request_list(e);
 	else
 		entry_free(e);
 }
 
-static struct kind_entry *find(struct kinds *k, const char *group, const char *version)
+static struct kind_entry *entry_find(struct kinds *k, const char *group, const char *version)
 {
 	MEM_AUTO char *key = mem_printf("%s%s%s", group, *group ? "/" : "", version);
 	struct kind_entry *e;
@@ -234,7 +234,7 @@ static struct kind_entry *find(struct kinds *k, const char *group, const char *v
 }
 
 /* NULL: the namespace requests too many missing ones. */
-static struct kind_entry *make(struct kinds *k, const char *namespace_, const char *group, const char *version)
+static struct kind_entry *entry_make(struct kinds *k, const char *namespace_, const char *group, const char *version)
 {
 	struct shares_hold share = { 0 };
 	struct kind_entry *e;
@@ -247,7 +247,7 @@ static struct kind_entry *make(struct kinds *k, const char *namespace_, const ch
 	e->key = mem_printf("%s%s%s", group, *group ? "/" : "", version);
 	loop_timer_init(&e->again, kube_loop(k->kube), on_again, e);
 	HASH_ADD_KEYPTR(hh, k->entries, e->key, strlen(e->key), e);
-	look(e);
+	request_list(e);
 	return e;
 }
 
@@ -301,9 +301,9 @@ enum kind_state kinds_get(struct kinds *k, const char *namespace_, const char *g
 	*wrong = false;
 	if (is_apps_v1(group, version, kind, out))
 		return KIND_PRESENT;
-	e = find(k, group, version);
+	e = entry_find(k, group, version);
 	if (!e)
-		e = make(k, namespace_, group, version);
+		e = entry_make(k, namespace_, group, version);
 	if (e)
 		e->asked = true;
 	if (!e || !e->known)
@@ -330,12 +330,12 @@ enum kind_state kinds_get(struct kinds *k, const char *namespace_, const char *g
 
 void kinds_doubt(struct kinds *k, const char *group, const char *version)
 {
-	struct kind_entry *e = find(k, group, version);
+	struct kind_entry *e = entry_find(k, group, version);
 
 	if (!e)
 		return;
 	e->doubts = DOUBTS;
-	look(e);
+	request_list(e);
 }
 
 void kinds_listen(struct kinds *k, kinds_fn fn, void *arg)

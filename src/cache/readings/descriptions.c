@@ -56,7 +56,7 @@ static void tell_wrong(struct described_question *e, bool wrong)
 	holders_tell(&e->held);
 }
 
-static void take(struct described_question *e, const struct description *description)
+static void take_description(struct described_question *e, const struct description *description)
 {
 	struct description copy = { 0 };
 
@@ -88,7 +88,7 @@ static void on_description(void *arg, const struct description *description, con
 		return;
 	log_debug("descriptions", "%s: %zu metrics, the first is %s", e->question->source, description->count,
 		description->metrics[0].name);
-	take(e, description);
+	take_description(e, description);
 	holders_tell(&e->held);
 }
 

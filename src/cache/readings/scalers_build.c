@@ -76,7 +76,7 @@ static int read_scale_target(const struct object *o, struct material *m, struct 
 
 /* ---- Metrics described by the source ---- */
 
-static struct scaler *add(struct built_scalers *b)
+static struct scaler *add_scaler(struct built_scalers *b)
 {
 	b->list = mem_resize(b->list, b->count + 1, sizeof(*b->list));
 	return &b->list[b->count++];
@@ -113,7 +113,7 @@ static int narrow(struct built_scalers *b, const struct scaler *whole, const str
 			who, d->count, b->described, SCALERS_DESCRIBED_MAX);
 	b->described += d->count;
 	for (size_t i = 0; i < d->count; i++)
-		scaler_narrow(whole, &d->metrics[i], i, add(b));
+		scaler_narrow(whole, &d->metrics[i], i, add_scaler(b));
 	return 0;
 }
 
@@ -149,7 +149,7 @@ static int stand_in(struct scalers *s, struct object *o, struct scaler *whole, s
 	int failed = o->kind == SCALED_OBJECT ? recall(s, o->of.so, whole, &d, err) : 0;
 
 	if (!failed && d.count == 0) {
-		*add(o->scalers) = *whole;
+		*add_scaler(o->scalers) = *whole;
 		return 0;
 	}
 	if (!failed)
@@ -255,7 +255,7 @@ static int build_one(struct scalers *s, struct object *o, const struct material 
 		return -1;
 	if (whole.undescribed)
 		return expand(s, o, &whole, err) ? err_wrap(err, "trigger %zu (%s)", i, params.type) : 0;
-	*add(o->scalers) = whole;
+	*add_scaler(o->scalers) = whole;
 	return 0;
 }
 

@@ -61,7 +61,7 @@ static const struct triggerauth *stored(const struct authkeeper *k, const char *
 
 /* ---- Writing ---- */
 
-static void keep(void *arg);
+static void keep_auth(void *arg);
 
 static void on_written(void *arg, const json_t *object, const struct err *err)
 {
@@ -86,7 +86,7 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 		e->futile = e->sent;
 	store_learn_triggerauth(e->keeper->cache->store, is_cluster(e->key),
 		json_object_get(object, "spec") ? object : NULL);
-	keep(e);
+	keep_auth(e);
 }
 
 static void patch(struct kept_auth *e, const char *subresource, const char *body)
@@ -130,7 +130,7 @@ static void write_users(struct kept_auth *e, const struct triggerauth *t)
 }
 
 /* Level-triggered: writes the first thing that differs. */
-static void keep(void *arg)
+static void keep_auth(void *arg)
 {
 	static const char *const drop[] = { KEDA_FINALIZER, NULL };
 	struct kept_auth *e = arg;
@@ -206,7 +206,7 @@ static void on_gather(void *arg)
 		authusers_done(&users);
 	}
 	HASH_ITER (hh, k->entries, e, next)
-		keep(e);
+		keep_auth(e);
 }
 
 /* ---- Events ---- */
@@ -261,7 +261,7 @@ static struct kept_auth *entry_new(struct authkeeper *k, const char *key, const 
 	e->key = mem_dup(key);
 	e->uid = mem_dup(t->meta.uid);
 	e->generation = t->meta.generation;
-	loop_timer_init(&e->again, k->cache->loop, keep, e);
+	loop_timer_init(&e->again, k->cache->loop, keep_auth, e);
 	HASH_ADD_KEYPTR(hh, k->entries, e->key, strlen(e->key), e);
 	return e;
 }

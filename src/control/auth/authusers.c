@@ -18,7 +18,7 @@ struct authusers_list {
 	UT_hash_handle hh;
 };
 
-static void add(struct authusers *u, const char *key, const struct meta *user)
+static void add_user(struct authusers *u, const char *key, const struct meta *user)
 {
 	struct authusers_list *l;
 
@@ -54,7 +54,7 @@ static void add_object(void *arg, struct object *o)
 			: NULL;
 
 		if (auth && (cluster || own))
-			add(u, auth, of->meta);
+			add_user(u, auth, of->meta);
 	}
 }
 

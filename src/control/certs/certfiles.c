@@ -30,7 +30,7 @@ struct certfiles {
 /* ---- Files ---- */
 
 /* Whether they are unchanged since the last check. */
-static bool look(struct certfiles *f)
+static bool are_unchanged(struct certfiles *f)
 {
 	uint64_t now[2] = { files_stamp(f->paths[0]), files_stamp(f->paths[1]) };
 	bool same = memcmp(now, f->seen, sizeof now) == 0;
@@ -59,7 +59,7 @@ static int load(struct certfiles *f, struct err *err)
 	char *cert, *key = NULL;
 	int rc = -1;
 
-	look(f);
+	are_unchanged(f);
 	memcpy(f->loaded, f->seen, sizeof f->loaded);
 	cert = read_file(f->paths[0], err);
 	if (cert)
@@ -108,7 +108,7 @@ void certfiles_reload(struct certfiles *f)
 static void on_look(void *arg)
 {
 	struct certfiles *f = arg;
-	bool settled = look(f);
+	bool settled = are_unchanged(f);
 
 	if (settled && memcmp(f->seen, f->loaded, sizeof f->seen) != 0)
 		certfiles_reload(f);

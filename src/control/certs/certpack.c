@@ -72,7 +72,7 @@ static bool is_valid(const char *what, const char *cert_pem, int64_t now, struct
 	return false;
 }
 
-static bool fits(const char *what, const struct x509_pair *pair, const char *ca_pem, const char *const *names,
+static bool pair_fits(const char *what, const struct x509_pair *pair, const char *ca_pem, const char *const *names,
 	char *why, size_t size)
 {
 	char reason[160] = "";
@@ -112,7 +112,7 @@ void certpack_judge(const struct certpack *p, const char *const *dns_names, int6
 
 	memset(out, 0, sizeof *out);
 	ca_valid = is_valid("ca.crt", p->ca.cert_pem, now, &ca, out->why, sizeof out->why);
-	ca_signs = ca_valid && fits("ca.key", &p->ca, p->ca.cert_pem, no_names, ignored, sizeof ignored);
+	ca_signs = ca_valid && pair_fits("ca.key", &p->ca, p->ca.cert_pem, no_names, ignored, sizeof ignored);
 	/*
 	 * A CA with its key here must be limited to our names. Otherwise (from an older version, an
 	 * administrator, another Service or namespace) it is replaced like an expiring one,
@@ -120,7 +120,7 @@ void certpack_judge(const struct certpack *p, const char *const *dns_names, int6
 	 */
 	loose = ca_signs && !x509_ca_is_confined(p->ca.cert_pem, dns_names);
 	out->usable = ca_valid && is_valid("tls.crt", p->serving.cert_pem, now, &serving, out->why, sizeof out->why) &&
-		fits("tls.crt", &p->serving, p->ca.cert_pem, dns_names, out->why, sizeof out->why);
+		pair_fits("tls.crt", &p->serving, p->ca.cert_pem, dns_names, out->why, sizeof out->why);
 	if (!out->usable) {
 		out->need = ca_signs && !loose && now < ca.due ? CERTPACK_SERVING : CERTPACK_CA;
 		return;
@@ -173,7 +173,7 @@ static const char *old_ca_of(const struct certpack *p, enum certpack_need need, 
 	return first_alive(candidates, sizeof candidates / sizeof *candidates, plan->now_unix_ms);
 }
 
-static int make(const struct certpack *p, enum certpack_need need, const struct certpack_plan *plan,
+static int make_pack(const struct certpack *p, enum certpack_need need, const struct certpack_plan *plan,
 	struct certpack *out, struct err *err)
 {
 	out->old_ca = mem_dup(old_ca_of(p, need, plan));
@@ -192,7 +192,7 @@ int certpack_renew(const struct certpack *p, enum certpack_need need, const stru
 {
 	struct certpack_state state;
 
-	if (make(p, need, plan, out, err) != 0)
+	if (make_pack(p, need, plan, out, err) != 0)
 		return err_wrap(err, "making a certificate");
 	/* Otherwise it would be renewed again and again. */
 	certpack_judge(out, plan->dns_names, plan->now_unix_ms, &state);

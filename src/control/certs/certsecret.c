@@ -54,7 +54,7 @@ const struct certpack *certsecret_pack(const struct certsecret *s)
 	return s->good.serving.cert_pem ? &s->good : NULL;
 }
 
-static void judge(struct certsecret *s)
+static void judge_pack(struct certsecret *s)
 {
 	int64_t now_ms = timestamp_now_ms(), left_ms;
 	char text[ERR_MSG_MAX];
@@ -78,7 +78,7 @@ static void on_timer(void *arg)
 
 	if (!s->present)
 		return;
-	judge(s);
+	judge_pack(s);
 	s->on_change(s->arg);
 	keeper_look(s->keeper);
 }
@@ -108,7 +108,7 @@ static void on_object(void *arg, const json_t *secret)
 	if (!secret)
 		return;
 	certpack_decode(secret, &s->pack);
-	judge(s);
+	judge_pack(s);
 }
 
 /* Only the leader rewrites it; every replica creates a missing one. */

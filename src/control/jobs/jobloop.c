@@ -218,7 +218,7 @@ static void say_status(struct work *work, const struct scaledjob *sj, const stru
 }
 
 /* An earlier refusal of Jobs is forgotten when no Job is to be created or open. */
-static struct jobs_decision judge(struct work *work, struct jobs_facts *facts)
+static struct jobs_decision judge_facts(struct work *work, struct jobs_facts *facts)
 {
 	struct jobs_decision d = jobs_decide(facts);
 
@@ -262,7 +262,7 @@ static void decide(struct work *work, const struct scaledjob *sj, const struct s
 	}
 	count_jobs(work, r->asked_at_ms, &facts);
 	facts.answered = asked && !refusal && r->asked_at_ms && r->asked_at_ms == p->answered_ms;
-	d = judge(work, &facts);
+	d = judge_facts(work, &facts);
 	if (d.rule == JOBS_RULE_CREATE || d.rule == JOBS_RULE_AT_MAX)
 		p->answered_ms = r->asked_at_ms;
 	if (asked) {

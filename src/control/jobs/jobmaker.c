@@ -118,7 +118,7 @@ static void call_over(struct making *m)
 }
 
 /* It is settled. */
-static void end(struct making *m, const char *what)
+static void end_making(struct making *m, const char *what)
 {
 	struct kube_call *call = m->call;
 
@@ -175,7 +175,7 @@ static void forget_burst(struct maker_part *p)
 	p->why = NULL;
 }
 
-static void tell(struct work *work)
+static void report_created(struct work *work)
 {
 	struct maker_part *p = &work->job->maker;
 
@@ -192,10 +192,10 @@ static void tell(struct work *work)
 static void tell_when_over(struct work *work)
 {
 	if (work->job->maker.planned == 0 && !any_sent(work))
-		tell(work);
+		report_created(work);
 }
 
-static void count(struct work *work, struct counters_family *family)
+static void count_job(struct work *work, struct counters_family *family)
 {
 	MEM_AUTO char *namespace_ = namespace_of(work);
 
@@ -274,23 +274,23 @@ static void made(struct making *m, const json_t *job)
 	/* It may be of an earlier version by now, which the rollout did not see. */
 	if (!work->object->gone && work->object->of.meta->generation != m->generation)
 		queue_mark(work);
-	count(work, work->control->jobs_created);
+	count_job(work, work->control->jobs_created);
 	/* Not if the watch has shown it, as it may be deleted already. */
 	if (job && !m->seen)
 		jobs_learn(work->control->cache->jobs, job);
-	end(m, "created");
+	end_making(m, "created");
 }
 
 static void refused(struct making *m, const struct err *err)
 {
 	struct work *work = m->work;
 
-	count(work, work->control->job_failures);
+	count_job(work, work->control->job_failures);
 	/* The others would be refused, too. The next due poll decides again. */
 	work->job->maker.planned = 0;
 	work->job->maker.refusals++;
 	tell_refusal(m, err);
-	end(m, "refused");
+	end_making(m, "refused");
 }
 
 static void on_again(void *arg)
@@ -323,7 +323,7 @@ static void unsure(struct making *m, const struct err *err)
 	loop_timer_set(&m->again, loop_backoff_ms(m->failures++, AGAIN_FIRST_MS, AGAIN_MAX_MS));
 }
 
-static void send(struct making *m, enum making_state state, const char *why);
+static void send_create(struct making *m, enum making_state state, const char *why);
 
 /*
  * A name that none of our Jobs has: among a thousand Jobs two suffixes collide in one of thirty
@@ -348,7 +348,7 @@ static void take_name(struct making *m, const struct scaledjob *sj)
 static void rename_it(struct making *m, const struct err *err)
 {
 	if (!m->work->loop.running || m->work->object->gone) {
-		end(m, "there is none");
+		end_making(m, "there is none");
 		return;
 	}
 	if (++m->names >= NAMES_MAX) {
@@ -358,7 +358,7 @@ static void rename_it(struct making *m, const struct err *err)
 	m->unsure = m->look = m->seen = false;
 	err_keep(&m->refusal, NULL);
 	take_name(m, m->work->object->of.sj);
-	send(m, MAKING_SENT, "under another name");
+	send_create(m, MAKING_SENT, "under another name");
 }
 
 static void answered(struct work *work)
@@ -431,13 +431,13 @@ static void on_looked_up(void *arg, const json_t *job, const struct err *err)
 	else if (err->kind == ERR_TEMPORARY || (err->kind == ERR_DENIED && m->failures < DENIALS_MAX))
 		unsure(m, err);
 	else if (err->kind != ERR_MISSING)
-		end(m, "it cannot be looked up; the watch will show it"); /* no retry helps */
+		end_making(m, "it cannot be looked up; the watch will show it"); /* no retry helps */
 	/* A conflict about something else (a quota) did not create one, either. */
 	else if (m->refusal)
 		refused(m, m->refusal);
 	/* The first create succeeded: the second one found its Job, which has ended since. */
 	else if (m->unsure)
-		end(m, "there is none any more");
+		end_making(m, "there is none any more");
 	else
 		rename_it(m, err);
 	answered(work);
@@ -453,7 +453,7 @@ static void call(struct making *m, const struct kube_request *request, kube_fn f
 	m->call = kube_call(m->work->control->kube, request, fn, m);
 }
 
-static void send(struct making *m, enum making_state state, const char *why)
+static void send_create(struct making *m, enum making_state state, const char *why)
 {
 	struct work *work = m->work;
 	const struct scaled *of = &work->object->of;
@@ -483,7 +483,7 @@ static void send(struct making *m, enum making_state state, const char *why)
 	call(m, &request, on_created);
 }
 
-static void look(struct making *m)
+static void look_up(struct making *m)
 {
 	MEM_AUTO char *namespace_ = namespace_of(m->work);
 	MEM_AUTO char *path = mem_printf("/apis/batch/v1/namespaces/%s/jobs/%s", namespace_, m->name);
@@ -512,9 +512,9 @@ static bool take_turn(struct work *work)
 		if (m->state != MAKING_DUE)
 			continue;
 		if (m->look || !work->loop.running)
-			look(m);
+			look_up(m);
 		else
-			send(m, MAKING_AGAIN, "under the same name");
+			send_create(m, MAKING_AGAIN, "under the same name");
 		return true;
 	}
 	if (!may_send_planned(work))
@@ -529,7 +529,7 @@ static bool take_turn(struct work *work)
 	loop_timer_init(&m->again, work->control->cache->loop, on_again, m);
 	take_name(m, work->object->of.sj);
 	DL_APPEND(work->job->maker.making, m);
-	send(m, MAKING_SENT, "decided");
+	send_create(m, MAKING_SENT, "decided");
 	return true;
 }
 
@@ -555,7 +555,7 @@ void jobmaker_create(struct work *work, int32_t count, int32_t running, const ch
 	tell_when_over(work);
 	if (count <= 0)
 		return;
-	tell(work); /* of an earlier burst, whose last Jobs are under way */
+	report_created(work); /* of an earlier burst, whose last Jobs are under way */
 	forget_burst(p);
 	p->planned = count;
 	p->from = running;
@@ -615,11 +615,11 @@ void jobmaker_stop(struct work *work)
 {
 	struct making *m, *next;
 
-	tell(work);
+	report_created(work);
 	unqueue(work);
 	work->job->maker.planned = 0;
 	DL_FOREACH_SAFE (work->job->maker.making, m, next)
-		end(m, "dropped");
+		end_making(m, "dropped");
 	forget_burst(&work->job->maker);
 	jobmaker_forgive(work);
 	/* A slot may have become free: the others are served. */

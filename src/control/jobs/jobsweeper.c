@@ -63,7 +63,7 @@ static void round_end(struct work *work)
 	p->queued = false;
 }
 
-static void add(struct work *work, const struct job *job, bool rollout)
+static void add_job(struct work *work, const struct job *job, bool rollout)
 {
 	struct sweep_part *p = &work->job->sweep;
 
@@ -94,13 +94,13 @@ static void round_plan(struct work *work, const struct scaledjob *sj)
 	p->list = mem_array(count < ROUND_MAX ? count + 1 : ROUND_MAX, sizeof(*p->list));
 	for (size_t i = 0; i < count; i++)
 		if (fates[i] == JOBSPEC_ROLLOUT)
-			add(work, jobs[i], true);
+			add_job(work, jobs[i], true);
 	p->waits = false;
 	for (size_t i = 0; i < count; i++) {
 		if (fates[i] == JOBSPEC_HISTORY && polling_busy(work))
 			p->waits = true;
 		else if (fates[i] == JOBSPEC_HISTORY)
-			add(work, jobs[i], false);
+			add_job(work, jobs[i], false);
 	}
 }
 
@@ -189,7 +189,7 @@ static void on_deleted(void *arg, const json_t *answer, const struct err *err)
 	serve(c);
 }
 
-static void send(struct work *work)
+static void send_delete(struct work *work)
 {
 	struct sweep *s = &work->job->sweep.list[work->job->sweep.sent++];
 	const struct scaledjob *sj = work->object->of.sj;
@@ -216,7 +216,7 @@ static void serve(struct control *c)
 		p->queued = p->sent + 1 < p->count;
 		if (p->queued)
 			DL_APPEND2(c->sweeping, work, job->sweep.prev, job->sweep.next);
-		send(work);
+		send_delete(work);
 	}
 }
 

@@ -417,7 +417,7 @@ static void on_keda_answered(void *arg, enum leaderkeda_verdict verdict, const s
 
 /* ---- Being the leader ---- */
 
-static void lose(void *arg)
+static void lose_lease(void *arg)
 {
 	struct leader *l = arg;
 
@@ -479,7 +479,7 @@ static void on_renewed(void *arg, const json_t *object, const struct err *err)
 	if (wrong)
 		note_renew_trouble(l, wrong);
 	if (is_too_late(l, l->renewed_ms))
-		lose(l);
+		lose_lease(l);
 	else if (wrong && (wrong->kind == ERR_CONFLICT || wrong->kind == ERR_MISSING))
 		call_read(l, on_looked_again);
 	else
@@ -515,7 +515,7 @@ static void on_round(void *arg)
 	struct leader *l = arg;
 
 	if (l->state == LEADER_LEADING && is_too_late(l, l->renewed_ms))
-		lose(l);
+		lose_lease(l);
 	else if (l->state == LEADER_LEADING)
 		write_claim(l, on_renewed);
 	else if (l->keda)
@@ -585,7 +585,7 @@ struct leader *leader_new(struct kube *kube, const struct leader_config *config,
 	if (minds_keda(config))
 		l->keda = leaderkeda_new(kube, config->keda_namespace);
 	loop_timer_init(&l->round, l->loop, on_round, l);
-	loop_timer_init(&l->deadline, l->loop, lose, l);
+	loop_timer_init(&l->deadline, l->loop, lose_lease, l);
 	loop_timer_init(&l->keda_look, l->loop, on_keda_look, l);
 	loop_timer_init(&l->release, l->loop, finish_release, l);
 	memset(state, 0, sizeof *state);

@@ -45,7 +45,7 @@ static const char *desired_name(const json_t *desired)
 	return json_str_or_empty(json_object_get(desired, "metadata"), "name");
 }
 
-static void forget(struct work *work, const char *name)
+static void forget_hpa(struct work *work, const char *name)
 {
 	const char *path = work->object->path;
 	MEM_AUTO char *key = mem_printf("%.*s/%s", (int)strcspn(path, "/"), path, name);
@@ -106,7 +106,7 @@ static const char *owner_of(const json_t *live, char out[320])
 	return out;
 }
 
-static void refuse(struct err *err, const char *name, const json_t *live)
+static void refuse_foreign(struct err *err, const char *name, const json_t *live)
 {
 	char owner[320];
 
@@ -122,7 +122,7 @@ static void refuse(struct err *err, const char *name, const json_t *live)
 
 static void on_given_away(struct work *work, const json_t *object)
 {
-	forget(work, json_str_or_empty(json_object_get(object, "metadata"), "name"));
+	forget_hpa(work, json_str_or_empty(json_object_get(object, "metadata"), "name"));
 }
 
 /*
@@ -159,7 +159,7 @@ static void put_merged(struct work *work, const struct scaledobject *so, const j
 		return;
 	}
 	if (claim == HPASPEC_FOREIGN)
-		refuse(&err, name, live);
+		refuse_foreign(&err, name, live);
 	else
 		merged = hpaspec_merge(work->hpakeeper.desired, live, &err);
 	if (!merged)
@@ -193,7 +193,7 @@ static bool on_live_failure(struct work *work, const struct err *err)
 	if (err->kind != ERR_MISSING || !write_try_at_once(work, VANISHED_MAX))
 		return false;
 	/* It was deleted meanwhile: the next reconcile creates it. */
-	forget(work, desired_name(work->hpakeeper.desired));
+	forget_hpa(work, desired_name(work->hpakeeper.desired));
 	queue_mark(work);
 	return true;
 }
@@ -242,14 +242,14 @@ static void create(struct work *work, const struct scaledobject *so, const json_
 static void on_removed(struct work *work, const json_t *object)
 {
 	(void)object;
-	forget(work, work->hpakeeper.removing);
+	forget_hpa(work, work->hpakeeper.removing);
 }
 
 static bool on_remove_failure(struct work *work, const struct err *err)
 {
 	if (err->kind != ERR_MISSING)
 		return false;
-	forget(work, work->hpakeeper.removing);
+	forget_hpa(work, work->hpakeeper.removing);
 	queue_mark(work);
 	return true;
 }

@@ -199,7 +199,7 @@ bool polling_busy(const struct work *work)
  * Failures in looks between two polls are not counted, or they would reach the threshold of
  * fallback too early.
  */
-static void ask(struct work *work)
+static void ask_triggers(struct work *work)
 {
 	struct cache *cache = work->control->cache;
 	int64_t now_ms = loop_now_ms(cache->loop);
@@ -223,7 +223,7 @@ static void ask(struct work *work)
 void polling_prepared(struct work *work)
 {
 	work->loop.preparing = false;
-	ask(work);
+	ask_triggers(work);
 }
 
 static void poll(struct work *work)
@@ -233,7 +233,7 @@ static void poll(struct work *work)
 	work->loop.looked_at_ms = loop_now_ms(work->control->cache->loop);
 	work->loop.preparing = work->kind->prepare && work->kind->prepare(work);
 	if (!work->loop.preparing)
-		ask(work);
+		ask_triggers(work);
 }
 
 /* Cancels the look under way. */

@@ -15,7 +15,8 @@
 /* A server seldom changes whether it pushes; a rebuild of the scalers leads to a check at once. */
 #define PUSH_AGAIN_MS 30000
 
-static void send(struct work *work, const struct meta *meta, const char *type, const char *reason, const char *text)
+static void send_event(struct work *work, const struct meta *meta, const char *type, const char *reason,
+	const char *text)
 {
 	struct events_object about = {
 		.api_version = "keda.sh/v1alpha1",
@@ -38,14 +39,14 @@ void recorder_event(struct work *work, const char *type, const char *reason, con
 	va_start(ap, note);
 	text = mem_vprintf(note, ap);
 	va_end(ap);
-	send(work, work->object->of.meta, type, reason, text);
+	send_event(work, work->object->of.meta, type, reason, text);
 }
 
 void recorder_kind_event(struct work *work, const char *type, const char *what, const char *text)
 {
 	MEM_AUTO char *reason = mem_printf("%s%s", scaled_kind_name(work->object->kind), what);
 
-	send(work, work->object->of.meta, type, reason, text);
+	send_event(work, work->object->of.meta, type, reason, text);
 }
 
 void recorder_fallback(struct work *work, bool was)
@@ -225,8 +226,8 @@ void recorder_gone(struct work *work)
 		return;
 	*slash = '\0';
 	work->recorder.said_gone = true;
-	send(work, &meta, "Normal", "KEDAScalersStopped", "Stopped scalers watch");
-	send(work, &meta, "Warning", reason, note);
+	send_event(work, &meta, "Normal", "KEDAScalersStopped", "Stopped scalers watch");
+	send_event(work, &meta, "Warning", reason, note);
 }
 
 void recorder_done(struct work *work)

@@ -296,7 +296,7 @@ bool jobs_is_answered(const struct jobs_facts *facts)
  * How many Jobs the strategy asks for, given `needed` Jobs for the work and at most `max` beyond
  * the minimum (doc/keda.md 4.3).
  */
-static int64_t ask(const struct jobs_facts *facts, int64_t needed, int64_t max)
+static int64_t asked_jobs(const struct jobs_facts *facts, int64_t needed, int64_t max)
 {
 	int64_t running = jobs_beyond_min(facts), pending = jobs_pending(facts), room = max - running, asked = 0;
 
@@ -313,13 +313,13 @@ static int64_t ask(const struct jobs_facts *facts, int64_t needed, int64_t max)
 static void decide_active(const struct jobs_facts *facts, const struct demand *all, struct jobs_decision *d)
 {
 	int64_t most = jobs_strategy(facts->spec) == JOBS_STRATEGY_EAGER ? COUNT_MAX : whole(ceil(all->queue)),
-		unlimited = smaller(ask(facts, whole(ceil(all->wanted)), COUNT_MAX), most);
+		unlimited = smaller(asked_jobs(facts, whole(ceil(all->wanted)), COUNT_MAX), most);
 
 	if (jobs_is_answered(facts)) {
 		d->rule = JOBS_RULE_ENOUGH;
 		return;
 	}
-	d->create = (int32_t)smaller(ask(facts, d->max_scale, scaledjob_max(facts->spec)), most);
+	d->create = (int32_t)smaller(asked_jobs(facts, d->max_scale, scaledjob_max(facts->spec)), most);
 	if (d->create < unlimited)
 		d->rule = JOBS_RULE_AT_MAX;
 	else

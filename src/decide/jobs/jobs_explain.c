@@ -28,7 +28,7 @@ static bool picked(const struct jobs_share *share, enum pick pick)
 	return false;
 }
 
-static size_t count(const struct jobs_facts *facts, enum pick pick)
+static size_t count_picked(const struct jobs_facts *facts, enum pick pick)
 {
 	struct jobs_share share = { 0 };
 	size_t n = 0;
@@ -83,8 +83,8 @@ static void add_triggers(struct sentence *s, const struct jobs_facts *facts, enu
 /* The number of triggers that the calculation uses: avg counts failing ones, too. */
 static size_t counted(const struct jobs_facts *facts)
 {
-	return count(facts, PICK_ACTIVE) +
-		(jobs_calculation(facts->spec) == JOBS_CALCULATION_AVG ? count(facts, PICK_FAILING) : 0);
+	return count_picked(facts, PICK_ACTIVE) +
+		(jobs_calculation(facts->spec) == JOBS_CALCULATION_AVG ? count_picked(facts, PICK_FAILING) : 0);
 }
 
 static void add_queue_of_one(struct sentence *s, const struct jobs_facts *facts, const struct jobs_decision *d)
@@ -151,7 +151,7 @@ static void add_strategy(struct sentence *s, const struct jobs_facts *facts)
 
 static void add_troubles(struct sentence *s, const struct jobs_facts *facts)
 {
-	if (count(facts, PICK_FAILING) > 0) {
+	if (count_picked(facts, PICK_FAILING) > 0) {
 		sentence_add(s, "; failing: ");
 		add_triggers(s, facts, PICK_FAILING);
 	}
@@ -163,7 +163,7 @@ static void add_troubles(struct sentence *s, const struct jobs_facts *facts)
 static void add_readings(struct sentence *s, const struct jobs_facts *facts)
 {
 	sentence_add(s, "no trigger is active");
-	if (count(facts, PICK_READ) > 0) {
+	if (count_picked(facts, PICK_READ) > 0) {
 		sentence_add(s, " (");
 		add_triggers(s, facts, PICK_READ);
 		sentence_add(s, ")");

@@ -157,7 +157,7 @@ static char *read_data(const struct answer_bytes *whole, size_t len, enum dnsrec
 }
 
 /* Takes the text. False: no room. */
-static bool add(struct dnsrecord_list *out, char *text, uint16_t port, size_t *bytes)
+static bool add_record(struct dnsrecord_list *out, char *text, uint16_t port, size_t *bytes)
 {
 	*bytes += strlen(text);
 	if (out->count >= DNSRECORD_MAX || *bytes > DNSRECORD_BYTES_MAX) {
@@ -197,7 +197,7 @@ static bool take_record(struct answer_bytes *r, enum dnsrecord_kind kind, struct
 		r->wire.failed = !text;
 		if (!text)
 			return false;
-		if (!add(out, text, port, bytes)) {
+		if (!add_record(out, text, port, bytes)) {
 			r->wire.failed = kind ==
 				DNSRECORD_TXT; /* a text left out would change the meaning of the others */
 			return false;

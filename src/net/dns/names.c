@@ -63,7 +63,7 @@ static int64_t now_ms(void)
 
 /* ---- The cache ---- */
 
-static void forget(struct known_name *name)
+static void name_free(struct known_name *name)
 {
 	HASH_DEL(name->names->known, name);
 	fairqueue_leave(&name->turn);
@@ -87,7 +87,7 @@ static void sweep(struct names *n, int64_t now)
 	n->swept_ms = now;
 	HASH_ITER (hh, n->known, name, next) {
 		if (!name->askers && name->state == IDLE && now >= name->until_ms + (name->failures ? FORGET_MS : 0))
-			forget(name);
+			name_free(name);
 	}
 }
 
@@ -113,7 +113,7 @@ static char letter_of(enum dnsrecord_kind kind)
 }
 
 /* NULL: the namespace has used up its share. */
-static struct known_name *find(struct names *n, const char *host, enum dnsrecord_kind kind, const char *namespace_)
+static struct known_name *name_get(struct names *n, const char *host, enum dnsrecord_kind kind, const char *namespace_)
 {
 	MEM_AUTO char *key = mem_printf("%c%s", letter_of(kind), host);
 	struct shares_hold share = { 0 };
@@ -151,7 +151,7 @@ static void tell_all(struct known_name *name, const struct names_answer *answer)
 	}
 }
 
-static void keep(struct known_name *name, const struct resolver_answer *answer)
+static void keep_answer(struct known_name *name, const struct resolver_answer *answer)
 {
 	mem_free_ptr(&name->addresses);
 	dnsrecord_done(&name->records);
@@ -194,7 +194,7 @@ static void on_answer(void *arg, const struct resolver_answer *answer)
 
 	fairqueue_end(&name->turn);
 	name->state = IDLE;
-	keep(name, answer);
+	keep_answer(name, answer);
 	name->until_ms = now_ms() + kept_ms(name, answer);
 	tell_all(name,
 		&(struct names_answer){
@@ -286,7 +286,7 @@ void names_free(struct names *n)
 		return;
 	resolver_free(n->resolver);
 	HASH_ITER (hh, n->known, name, next) {
-		forget(name);
+		name_free(name);
 	}
 	free(n);
 }
@@ -301,7 +301,7 @@ void names_ask(struct names *n, const char *host, struct names_asker *a)
 	if (generation != n->generation)
 		distrust(n);
 	n->generation = generation;
-	name = find(n, host, a->kind, a->namespace_);
+	name = name_get(n, host, a->kind, a->namespace_);
 	a->name = NULL;
 	if (!name) {
 		a->fn(a->arg,

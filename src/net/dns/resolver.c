@@ -191,7 +191,7 @@ static bool is_put_off(struct resolver_query *q, int status)
 	return true;
 }
 
-static void tell(struct resolver_query *q, struct resolver_answer *answer)
+static void call_back(struct resolver_query *q, struct resolver_answer *answer)
 {
 	if (answer->count)
 		answer->verdict = RESOLVER_FOUND;
@@ -224,7 +224,7 @@ static void on_answer(void *arg, int status, int timeouts, struct ares_addrinfo 
 		keep_addresses(&answer, list->nodes);
 	if (list)
 		ares_freeaddrinfo(list);
-	tell(q, &answer);
+	call_back(q, &answer);
 }
 
 static void on_records(void *arg, int status, int timeouts, unsigned char *bytes, int len)
@@ -245,7 +245,7 @@ static void on_records(void *arg, int status, int timeouts, unsigned char *bytes
 	}
 	answer.count = answer.records.count;
 	answer.ttl_ms = ttl_s * 1000;
-	tell(q, &answer); /* which may free the query */
+	call_back(q, &answer); /* which may free the query */
 	dnsrecord_done(&answer.records);
 }
 

@@ -443,7 +443,7 @@ static void set_callbacks(struct httpc_call *call)
 
 /* ---- How a call ends ---- */
 
-static void tell(struct httpc_call *call, const struct httpc_response *response, const struct err *err)
+static void report_done(struct httpc_call *call, const struct httpc_response *response, const struct err *err)
 {
 	struct httpc *c = call->c;
 	void (*on_done)(void *, const struct httpc_response *, const struct err *) = call->events.on_done;
@@ -495,7 +495,7 @@ static void explain(struct httpc_call *call, CURLcode code, struct err *err)
 		err_set(err, ERR_TEMPORARY, "%s: %s", where, call->error[0] ? call->error : curl_easy_strerror(code));
 }
 
-static void finish(struct httpc_call *call, CURLcode code)
+static void finish_call(struct httpc_call *call, CURLcode code)
 {
 	struct httpc_response response = { .status = call->status,
 		.body = buf_text(&call->body),
@@ -511,20 +511,20 @@ static void finish(struct httpc_call *call, CURLcode code)
 	curl_easy_getinfo(call->easy, CURLINFO_HTTP_VERSION, &version);
 	if (call->refused) {
 		err_set(&err, ERR_INVALID, "the answer was not accepted");
-		tell(call, NULL, &err);
+		report_done(call, NULL, &err);
 	} else if (call->header_bytes > HEADERS_MAX) {
 		err_set(&err, ERR_INVALID, "the answer's headers are larger than %zu bytes", HEADERS_MAX);
-		tell(call, NULL, &err);
+		report_done(call, NULL, &err);
 	} else if (buf_failed(&call->body)) {
 		err_set(&err, ERR_INVALID, "the answer is larger than %zu bytes", call->body.cap);
-		tell(call, NULL, &err);
+		report_done(call, NULL, &err);
 	} else if (code != CURLE_OK) {
 		explain(call, code, &err);
-		tell(call, NULL, &err);
+		report_done(call, NULL, &err);
 	} else if (call->request.http2 && version != CURL_HTTP_VERSION_2_0) {
 		httpurl_origin(call->request.url, where, sizeof(where));
 		err_set(&err, ERR_INVALID, "%s: it does not speak HTTP/2", where);
-		tell(call, NULL, &err);
+		report_done(call, NULL, &err);
 	} else {
 		curl_easy_getinfo(call->easy, CURLINFO_CONTENT_TYPE, &content_type);
 		curl_easy_getinfo(call->easy, CURLINFO_RETRY_AFTER, &retry_after_s);
@@ -536,7 +536,7 @@ static void finish(struct httpc_call *call, CURLcode code)
 		response.retry_after_ms = (retry_after_s > RETRY_AFTER_MAX_S ? RETRY_AFTER_MAX_S : retry_after_s) *
 			1000;
 		response.took_ms = loop_now_ms(call->c->loop) - call->started_ms;
-		tell(call, &response, NULL);
+		report_done(call, &response, NULL);
 	}
 }
 
@@ -572,7 +572,7 @@ static void on_curl_returned(void *arg)
 		if (call->ended)
 			continue;
 		if (!httpclear_goes_on(&call->clear)) {
-			finish(call, code);
+			finish_call(call, code);
 			continue;
 		}
 		httpmulti_remove(pool->multi, easy);
@@ -674,7 +674,7 @@ static void on_limit(void *arg)
 	else
 		err_set(&err, ERR_TEMPORARY, "%s: nothing came for %lld ms", where, (long long)call->silence_ms);
 	give_up_if_dead(call);
-	tell(call, NULL, &err);
+	report_done(call, NULL, &err);
 	tidy(c);
 }
 
@@ -685,7 +685,7 @@ static void on_unfit(void *arg)
 	struct httpc_call *call = arg;
 	struct httpc *c = call->c;
 
-	tell(call, NULL, &call->unfit_err);
+	report_done(call, NULL, &call->unfit_err);
 	if (!c->freed)
 		call_free(call);
 	tidy(c);

@@ -269,7 +269,7 @@ static void idle_end(struct httphost *h)
 }
 
 /* Freed at the end of the turn only: the host is borrowed. */
-static void forget(struct httphost *h)
+static void forget_host(struct httphost *h)
 {
 	idle_end(h);
 	HASH_DELETE(hh, h->table->hosts, h);
@@ -298,9 +298,9 @@ static void idle_begin(struct httphost *h)
 	HASH_FIND_STR(t->idlers, h->namespace_, others);
 	if (!shares_take(&t->idle_shares, &h->idle, h->namespace_, 1)) {
 		if (others)
-			forget(others->hosts);
+			forget_host(others->hosts);
 		if (!others || !shares_take(&t->idle_shares, &h->idle, h->namespace_, 1)) {
-			forget(h);
+			forget_host(h);
 			return;
 		}
 	}
@@ -314,7 +314,7 @@ static void forget_old(struct httphost_table *t)
 	int64_t now_ms = loop_now_ms(t->loop);
 
 	while (t->idle && now_ms - t->idle->used_ms > FORGET_MS)
-		forget(t->idle);
+		forget_host(t->idle);
 }
 
 /* Lookups and probes count for the newest request's namespace. */

@@ -130,7 +130,7 @@ static bool has_named_curve(const EVP_PKEY *key)
 		strcmp(encoding, OSSL_PKEY_EC_ENCODING_GROUP) == 0;
 }
 
-static int judge(const EVP_PKEY *key, struct err *err)
+static int check_cost(const EVP_PKEY *key, struct err *err)
 {
 	switch (EVP_PKEY_get_base_id(key)) {
 	case EVP_PKEY_RSA:
@@ -276,7 +276,7 @@ static struct remembered {
 } remembered[REMEMBERED];
 static size_t oldest;
 
-static void forget(struct remembered *r)
+static void forget_key(struct remembered *r)
 {
 	mem_free_secret(r->plain);
 	err_keep(&r->err, NULL);
@@ -286,7 +286,7 @@ static void forget(struct remembered *r)
 void privatekey_forget(void)
 {
 	for (size_t i = 0; i < REMEMBERED; i++)
-		forget(&remembered[i]);
+		forget_key(&remembered[i]);
 }
 
 static struct remembered *recall(const char *of)
@@ -316,7 +316,7 @@ static void remember(const char *of, char *plain /* takes */, const struct err *
 {
 	struct remembered *r = &remembered[oldest++ % REMEMBERED];
 
-	forget(r);
+	forget_key(r);
 	memcpy(r->of, of, sizeof(r->of));
 	r->plain = plain;
 	if (!plain)
@@ -334,7 +334,7 @@ static const struct remembered *unlock_once(struct pem_block *b, const char *pem
 		return recall(of);
 	key = unlock(b, password, &why);
 	if (key || why.kind != ERR_TEMPORARY)
-		remember(of, key && judge(key, &why) == 0 ? write_plain(key) : NULL, &why);
+		remember(of, key && check_cost(key, &why) == 0 ? write_plain(key) : NULL, &why);
 	else if (err)
 		*err = why;
 	EVP_PKEY_free(key);
@@ -349,7 +349,7 @@ static EVP_PKEY *read_plain(const struct pem_block *b, struct err *err)
 
 	if (!key)
 		err_set(err, ERR_INVALID, "private key: it cannot be read");
-	if (key && judge(key, err) == 0)
+	if (key && check_cost(key, err) == 0)
 		return key;
 	EVP_PKEY_free(key);
 	return NULL;

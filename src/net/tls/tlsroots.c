@@ -42,7 +42,7 @@ size_t tlsroots_kept(void)
 
 /* ---- Keeping ---- */
 
-static void end(struct tlsroots *r)
+static void roots_free(struct tlsroots *r)
 {
 	HASH_DEL(all, r);
 	free(r->place);
@@ -57,7 +57,7 @@ static bool may_be_idle(const struct tlsroots *r)
 }
 
 /* Connections that use the store keep it alive. */
-static void drop(struct tlsroots *r)
+static void drop_store(struct tlsroots *r)
 {
 	DL_DELETE(stores, r);
 	X509_STORE_free(r->store);
@@ -68,7 +68,7 @@ static void drop(struct tlsroots *r)
 		return;
 	if (may_be_idle(r))
 		idle -= r->count;
-	end(r);
+	roots_free(r);
 }
 
 static unsigned largest_account(void)
@@ -105,10 +105,10 @@ static bool is_of(const struct tlsroots *r, unsigned account)
 static void make_room(size_t count)
 {
 	while (kept + count > TLSROOTS_KEPT_MAX && stores)
-		drop(oldest(is_of, largest_account()));
+		drop_store(oldest(is_of, largest_account()));
 }
 
-static void keep(struct tlsroots *r, X509_STORE *store, size_t count)
+static void keep_store(struct tlsroots *r, X509_STORE *store, size_t count)
 {
 	r->store = store;
 	r->count = count;
@@ -130,7 +130,7 @@ static int read_text(struct tlsroots *r, struct err *err)
 	count = x509_add_pem(store, BIO_new_mem_buf(r->ca_pem, -1), r->most);
 	if (count > 0 && count <= r->most) {
 		make_room(count);
-		keep(r, store, count);
+		keep_store(r, store, count);
 		return 0;
 	}
 	X509_STORE_free(store);
@@ -193,13 +193,13 @@ void tlsroots_unref(struct tlsroots *r)
 	if (!r || --r->refs > 0)
 		return;
 	if (!r->store) {
-		end(r);
+		roots_free(r);
 		return;
 	}
 	if (may_be_idle(r))
 		idle += r->count;
 	while (idle > TLSROOTS_IDLE_MAX)
-		drop(oldest(is_idle, 0));
+		drop_store(oldest(is_idle, 0));
 }
 
 const char *tlsroots_path(const struct tlsroots *r)

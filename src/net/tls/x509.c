@@ -20,7 +20,7 @@
 #define COMMON_NAME_MAX 64  /* ub-common-name, RFC 5280 */
 #define SERIAL_BITS     159 /* positive in 20 octets, RFC 5280 4.1.2.2 */
 
-static int fail(struct err *err, const char *what)
+static int fail_openssl(struct err *err, const char *what)
 {
 	const char *reason = ERR_reason_error_string(ERR_peek_last_error());
 
@@ -286,7 +286,7 @@ int x509_make_ca(const char *common_name, const char *const *dns_names, int64_t 
 		add_extensions(cert, cert, ca_extensions) < 0 ||
 		add_extension(cert, new_name_constraints(dns_names)) < 0 || X509_sign(cert, key, EVP_sha256()) == 0 ||
 		write_pair(cert, key, out) < 0)
-		result = fail(err, "making a CA");
+		result = fail_openssl(err, "making a CA");
 	X509_free(cert);
 	EVP_PKEY_free(key);
 	return result;
@@ -311,7 +311,7 @@ int x509_make_serving(const struct x509_pair *ca, const char *const *dns_names, 
 	int result = check_names(dns_names, err);
 
 	if (result == 0 && (!issuer || !issuer_key || X509_check_private_key(issuer, issuer_key) != 1)) {
-		result = fail(err, "serving certificate: the CA's certificate and key");
+		result = fail_openssl(err, "serving certificate: the CA's certificate and key");
 	} else if (result == 0) {
 		/* a certificate that outlives its CA is invalid from then on */
 		if (end_s > unix_s(X509_get0_notAfter(issuer)))
@@ -321,7 +321,7 @@ int x509_make_serving(const struct x509_pair *ca, const char *const *dns_names, 
 		if (!cert || X509_set_issuer_name(cert, X509_get_subject_name(issuer)) != 1 ||
 			add_extensions(cert, issuer, serving_extensions) < 0 || add_alt_names(cert, dns_names) < 0 ||
 			X509_sign(cert, issuer_key, EVP_sha256()) == 0 || write_pair(cert, key, out) < 0)
-			result = fail(err, "making a serving certificate");
+			result = fail_openssl(err, "making a serving certificate");
 	}
 	X509_free(cert);
 	X509_free(issuer);
@@ -362,7 +362,7 @@ int x509_read(const char *cert_pem, struct x509_facts *out, struct err *err)
 	X509 *cert = read_cert(cert_pem);
 
 	if (!cert)
-		return fail(err, "certificate");
+		return fail_openssl(err, "certificate");
 	out->not_before_unix_ms = unix_s(X509_get0_notBefore(cert)) * 1000;
 	out->not_after_unix_ms = unix_s(X509_get0_notAfter(cert)) * 1000;
 	x509_common_name(cert, out->subject_cn, sizeof(out->subject_cn));
@@ -379,7 +379,7 @@ static bool names(X509 *cert, const char *text)
 	return X509_check_host(cert, text, 0, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT, NULL) == 1;
 }
 
-static bool fits(X509 *cert, EVP_PKEY *key, X509 *ca, const char *const *dns_names, char *why, size_t why_size)
+static bool cert_fits(X509 *cert, EVP_PKEY *key, X509 *ca, const char *const *dns_names, char *why, size_t why_size)
 {
 	if (!cert || !key || !ca) {
 		snprintf(why, why_size, "the %s cannot be read",
@@ -411,7 +411,7 @@ bool x509_fits(const char *cert_pem, const char *key_pem, const char *ca_pem, co
 	char unwanted[1];
 	X509 *cert = read_cert(cert_pem), *ca = read_cert(ca_pem);
 	EVP_PKEY *key = read_key(key_pem);
-	bool result = fits(cert, key, ca, dns_names, why ? why : unwanted, why ? why_size : sizeof(unwanted));
+	bool result = cert_fits(cert, key, ca, dns_names, why ? why : unwanted, why ? why_size : sizeof(unwanted));
 
 	X509_free(cert);
 	X509_free(ca);

@@ -31,7 +31,7 @@ struct frontproxy {
 
 /* ---- The ConfigMap ---- */
 
-static void forget(struct frontproxy *f)
+static void forget_config(struct frontproxy *f)
 {
 	frontproxy_config_done(&f->config);
 	X509_STORE_free(f->roots);
@@ -39,7 +39,7 @@ static void forget(struct frontproxy *f)
 	f->version++;
 }
 
-static int take(struct frontproxy *f, const json_t *configmap, struct err *err)
+static int take_config(struct frontproxy *f, const json_t *configmap, struct err *err)
 {
 	struct frontproxy_config config = { 0 };
 	X509_STORE *roots;
@@ -51,7 +51,7 @@ static int take(struct frontproxy *f, const json_t *configmap, struct err *err)
 		frontproxy_config_done(&config);
 		return err_wrap(err, "requestheader-client-ca-file");
 	}
-	forget(f);
+	forget_config(f);
 	f->config = config;
 	f->roots = roots;
 	return 0;
@@ -61,7 +61,7 @@ static void on_object(void *arg, const json_t *configmap)
 {
 	struct frontproxy *f = arg;
 
-	if (!take(f, configmap, &f->trouble)) {
+	if (!take_config(f, configmap, &f->trouble)) {
 		err_clear(&f->trouble);
 		return;
 	}
@@ -74,7 +74,7 @@ static void on_deleted(void *arg, const json_t *configmap)
 	struct frontproxy *f = arg;
 
 	(void)configmap;
-	forget(f);
+	forget_config(f);
 	err_set(&f->trouble, ERR_MISSING, SUBJECT ": does not exist");
 }
 
@@ -114,7 +114,7 @@ void frontproxy_free(struct frontproxy *f)
 	if (!f)
 		return;
 	informer_stop(&f->informer);
-	forget(f);
+	forget_config(f);
 	free(f);
 }
 

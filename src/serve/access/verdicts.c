@@ -109,7 +109,7 @@ void verdicts_free(struct verdicts *v)
 	free(v);
 }
 
-static struct verdicts_entry *find(struct verdicts *v, const void *key, size_t len)
+static struct verdicts_entry *entry_find(struct verdicts *v, const void *key, size_t len)
 {
 	struct verdicts_entry *e;
 
@@ -119,7 +119,7 @@ static struct verdicts_entry *find(struct verdicts *v, const void *key, size_t l
 
 const struct verdict *verdicts_peek(struct verdicts *v, const void *key, size_t len)
 {
-	struct verdicts_entry *e = find(v, key, len);
+	struct verdicts_entry *e = entry_find(v, key, len);
 
 	return e && !e->asking && loop_now_ms(v->loop) < e->verdict.until_ms ? &e->verdict : NULL;
 }
@@ -178,7 +178,7 @@ struct verdicts_wait *verdicts_ask(struct verdicts *v, const void *key, size_t l
 	verdicts_fn fn, void *arg)
 {
 	struct verdicts_wait *w = wait_new(v, fn, arg);
-	struct verdicts_entry *e = find(v, key, len);
+	struct verdicts_entry *e = entry_find(v, key, len);
 
 	if (e && !e->asking) {
 		entry_free(e);
@@ -207,7 +207,7 @@ void verdicts_cancel(struct verdicts_wait *w)
  * The callbacks may cancel each other, ask again, or free the entry: it is settled first, and only
  * locals are used here.
  */
-static void tell(struct verdicts_wait **waiters, const struct verdict *verdict, const struct err *err)
+static void notify_waiters(struct verdicts_wait **waiters, const struct verdict *verdict, const struct err *err)
 {
 	while (*waiters) {
 		verdicts_fn fn = (*waiters)->fn;
@@ -235,7 +235,7 @@ void verdicts_settle(struct verdicts_entry *e, bool yes, const struct review_use
 	waits_move(&e->waiters, &waiters);
 	if (user)
 		requester_ref(user);
-	tell(&waiters, &verdict, NULL);
+	notify_waiters(&waiters, &verdict, NULL);
 	requester_unref(user);
 }
 
@@ -252,7 +252,7 @@ void verdicts_fail(struct verdicts_entry *e, const struct err *err)
 	e->review = NULL;
 	waits_move(&e->waiters, &waiters);
 	entry_free(e);
-	tell(&waiters, NULL, &failure);
+	notify_waiters(&waiters, NULL, &failure);
 }
 
 size_t verdicts_count(const struct verdicts *v)

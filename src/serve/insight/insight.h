@@ -4,9 +4,9 @@
 
 /*
  * The insight API, insight.kscaled.io/v1: the state of each ScaledObject and ScaledJob, and why it
- * is scaled so; read-only. On the secure port it is an aggregated API, for users whom Kubernetes' RBAC
- * allows to read these resources in the namespace; on the Unix socket it is for everyone who may
- * open that. Asks no source.
+ * is scaled so; read-only. On the secure port it is an aggregated API, for users whom Kubernetes'
+ * RBAC allows to read these resources in the namespace; on the Unix socket it is for everyone who
+ * may open that. Asks no source.
  *
  * GET /apis/insight.kscaled.io/v1/scaledobjectinsights, .../namespaces/{namespace}/...: a list
  * GET .../namespaces/{namespace}/scaledobjectinsights/{name}: one
