@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SERVE_DOCUMENTS_H
-#define SERVE_DOCUMENTS_H
+#ifndef SERVE_DISCOVERYDOCS_H
+#define SERVE_DISCOVERYDOCS_H
 
 /*
  * The templates of discovery documents: JSON written with ' for ", @V for kscaled's version, @A for
@@ -28,6 +28,6 @@ struct document_text {
 	const char *content_type;
 	const char *text;
 };
-extern const struct document_text documents_all[DOCUMENTS];
+extern const struct document_text discoverydocs_all[DOCUMENTS];
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "serve/documents.h"
+#include "serve/discoverydocs.h"
 
 /* clang-format off */
 #define GROUP         "external.metrics.k8s.io"
@@ -138,7 +138,7 @@
 	INSIGHT_PATHS_OF(type, "scaledobjectinsights", "ScaledObjectInsight", answer) "," \
 	INSIGHT_PATHS_OF(type, "scaledjobinsights", "ScaledJobInsight", answer)
 
-const struct document_text documents_all[DOCUMENTS] = {
+const struct document_text discoverydocs_all[DOCUMENTS] = {
 	[DOCUMENT_GROUPS] = { "application/json", "{'kind':'APIGroupList','apiVersion':'v1','groups':[{"
 		GROUP_BODY(GROUP, "v1beta1") "},{" GROUP_BODY(INSIGHT_GROUP, "v1") "}]}" },
 	[DOCUMENT_GROUPS_V2] = { "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
