@@ -236,7 +236,7 @@ static void long_values(void **state)
 	counters_free(c);
 }
 
-/* Of those that a namespace has others keep theirs, and what belongs to nobody is beside them. */
+/* A namespace's quota does not affect others, nor series without a namespace. */
 static void series_have_shares(void **state)
 {
 	struct counters *c = counters_new();
@@ -285,7 +285,7 @@ static void long_labels_count_for_more(void **state)
 	counters_free(c);
 }
 
-/* A registry holds 20,000 series, whatever asks for more; what is dropped makes room again. */
+/* A registry holds at most 20,000 series; dropped ones make room again. */
 static void series_are_capped(void **state)
 {
 	struct counters *c = counters_new();

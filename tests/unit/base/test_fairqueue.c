@@ -59,7 +59,7 @@ static void each_has_its_share(void **state)
 	assert_null(q.lanes);
 }
 
-/* Work in pieces: a piece of one, a piece of another, and each goes on waiting. */
+/* Work in pieces: namespaces alternate, and each entry stays queued. */
 static void pieces_take_turns(void **state)
 {
 	struct fairqueue q = queue(0);
@@ -82,7 +82,7 @@ static void pieces_take_turns(void **state)
 	assert_null(fairqueue_turn(&q));
 }
 
-/* Who wants a name that another has put behind a thousand of its own does not wait for those. */
+/* An entry moved from behind a thousand of another namespace does not wait for those. */
 static void one_goes_where_fewer_wait(void **state)
 {
 	struct fairqueue q = queue(0);

@@ -181,7 +181,7 @@ static void replaced_whole_or_not_at_all(void **state)
 	(void)state;
 	assert_int_equal(file_replace(path, "first", 5, &err), 0);
 	assert_int_equal(chmod(path, 0644), 0);
-	assert_int_equal(symlink("/etc/hosts", left), 0); /* somebody's trap, or what a crash left */
+	assert_int_equal(symlink("/etc/hosts", left), 0); /* a trap set by another user, or left by a crash */
 	assert_int_equal(file_replace(path, "second", 6, &err), 0);
 	assert_int_equal(file_read(path, FILE_REGULAR, &st, &text, &err), 0);
 	assert_string_equal(buf_text(&text), "second");
@@ -191,7 +191,8 @@ static void replaced_whole_or_not_at_all(void **state)
 	assert_int_equal(file_replace(nowhere, "x", 1, &err), -1);
 	assert_string_equal(err.msg, "No such file or directory");
 	unlink(path);
-	assert_int_equal(mkdir(path, 0700), 0); /* what cannot be renamed over stays, and nothing beside it */
+	assert_int_equal(mkdir(path, 0700),
+		0); /* a path that cannot be renamed over stays, and no other file is left */
 	assert_int_equal(file_replace(path, "x", 1, &err), -1);
 	assert_false(listed("token.new"));
 	assert_int_equal(rmdir(path), 0);

@@ -42,7 +42,7 @@ static void parses(void **state)
 	}
 }
 
-/* A sign inside of a text is none. */
+/* Signs inside strings do not count. */
 static void what_strangers_send_is_counted(void **state)
 {
 	struct buf text = BUF_INIT(2 << 20);
@@ -364,7 +364,7 @@ static void frees_wipe(void **state)
 	json_set_alloc_funcs(malloc, free);
 }
 
-/* What the API server lets through and jansson does not must not cost us the whole list. */
+/* JSON that the API server accepts and jansson does not must not make the whole list unreadable. */
 static void one_strange_object_does_not_spoil_the_list(void **state)
 {
 	char deep[2 * 5000 + 64], *at = deep;

@@ -142,8 +142,8 @@ static void confine(void)
 }
 
 /*
- * What `say` returns in a process that is confined: 0, or the line where it went wrong (below 100).
- * It does nothing of cmocka's.
+ * The result of `say` in a confined process: 0, or the line where it failed (below 100). Uses
+ * nothing of cmocka.
  */
 static void confined(int (*say)(const int pipes[2]), void (*meanwhile)(void))
 {
@@ -230,7 +230,7 @@ static void nothing_is_run(void **state)
 	confined(say_running, NULL);
 }
 
-/* As the MariaDB connector reads what we keep for it. */
+/* As the MariaDB connector reads the files we keep for it. */
 static int say_memory_file(const int pipes[2])
 {
 	int fd = memfd_create("x", MFD_CLOEXEC);

@@ -14,7 +14,7 @@
 
 #define A63 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
-/* What is read, written as key=value pairs in order. */
+/* Accepted texts, and the result as key=value pairs in order. */
 static void reads(void **state)
 {
 	static const struct {
@@ -53,7 +53,7 @@ static void reads(void **state)
 	}
 }
 
-/* What is refused, and what the message has to say. */
+/* Refused texts, and part of the message. */
 static void refuses(void **state)
 {
 	static const struct {

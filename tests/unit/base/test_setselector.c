@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Label selectors for pods: the whole language, written evenly, and what is refused, with its
- * place.
- */
+/* Label selectors for Pods: the whole language, its normal form, and errors with their place. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

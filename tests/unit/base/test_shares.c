@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-/* One by one, until none is to be had or there are so many. */
+/* Takes one at a time, until it is refused or has so many. */
 static size_t take_all(struct shares *s, struct shares_hold *h, const char *namespace_, size_t most)
 {
 	while (h->has < most && shares_take(s, h, namespace_, 1))
@@ -36,10 +36,10 @@ static void each_leaves_others_something(void **state)
 	struct shares_hold h[4] = { 0 };
 
 	(void)state;
-	assert_int_equal(240, take_all(&s, &h[0], "first", 1000)); /* half of what is not kept */
+	assert_int_equal(240, take_all(&s, &h[0], "first", 1000)); /* half of what is not reserved */
 	assert_int_equal(120, take_all(&s, &h[1], "second", 1000));
 	assert_int_equal(60, take_all(&s, &h[2], "third", 1000));
-	assert_false(shares_take(&s, &h[3], "first", 1)); /* it is who has, not what */
+	assert_false(shares_take(&s, &h[3], "first", 1)); /* the owner counts, not the thing */
 	assert_int_equal(30, take_all(&s, &h[3], "", 1000));
 	for (size_t i = 0; i < 4; i++)
 		shares_give(&h[i], h[i].has);

@@ -34,7 +34,7 @@ static void what_is_put_is_read(void **state)
 	buf_done(&b);
 }
 
-/* Nor anything behind what is missing. */
+/* Nor anything behind the missing bytes. */
 static void what_is_missing_is_not_read(void **state)
 {
 	static const unsigned char bytes[] = { 1, 2, 3, 4, 5 };

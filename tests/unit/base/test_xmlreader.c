@@ -13,7 +13,7 @@
 
 #define DEPTH 4
 
-/* What handlers were told, as "name depth" and "/depth"; the text of elements named t. */
+/* The calls of handlers, as "name depth" and "/depth"; the text of elements named t. */
 static struct {
 	struct xmlreader xml;
 	struct buf told, text;
@@ -165,7 +165,7 @@ static void a_text_has_the_limit_of_its_buffer(void **state)
 	assert_string_equal(buf_text(&t.told), "a1 t2 ");
 }
 
-/* Also of an element without content, whose end expat tells all the same. */
+/* Also for an element without content, whose end expat reports after a stop. */
 static void nothing_is_told_after_a_stop(void **state)
 {
 	static const char document[] = "<a><stop/><b/><!DOCTYPE x></a>";

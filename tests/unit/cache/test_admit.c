@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether an object may come in: which facts are looked up, when, and what happens when they cannot
- * be had. The rules themselves are tried in tests/unit/decide.
+ * Admission: which facts are looked up, when, and what happens if they are unavailable. The rules
+ * themselves are tested in tests/unit/decide.
  */
 #include "cache/admit.h"
 
@@ -162,7 +162,7 @@ static void expect_refused(const char *reason, const char *part)
 #define SO(name, spec) "{'metadata':{'name':'" name "','namespace':'shop'},'spec':{" spec "}}"
 #define WEB            SO("web", GIVEN_TARGET "," TRIGGERS)
 
-/* A parameter that cannot be read is a warning; what this installation does not allow is none. */
+/* An unreadable parameter is a warning; a setting that this installation forbids is not. */
 static void what_is_forbidden_does_not_come_in(void **state)
 {
 	static const char forbidden[] = SO("web",
@@ -176,7 +176,7 @@ static void what_is_forbidden_does_not_come_in(void **state)
 		NULL);
 	expect_allowed();
 	assert_int_equal(t.warning_count, 1);
-	/* Nobody has to know what the environment says. */
+	/* The environment need not be known. */
 	judge("ScaledObject",
 		SO("web", GIVEN_TARGET ",'triggers':[{'type':'scripted','metadata':{'sourceFromEnv':'X'}}]"), NULL);
 	expect_allowed();
@@ -293,7 +293,7 @@ static void foreign_hpas_are_known_from_memory(void **state)
 	expect_refused("other-hpa", "already managed by the hpa 'old'");
 	judge("ScaledObject", SO("web", "'scaleTargetRef':{'name':'api'}," TRIGGERS), NULL);
 	expect_allowed();
-	/* It scales another one from now on; and says itself that it is in nobody's way. */
+	/* It scales another target from now on, and has the annotation that allows sharing. */
 	fakecluster_change(HPAS "old", "{'spec':{'scaleTargetRef':{'name':'api'}}}");
 	fakeloop_advance(10);
 	judge("ScaledObject", WEB, NULL);
@@ -314,7 +314,7 @@ static void foreign_hpas_are_known_from_memory(void **state)
 	expect_refused("other-hpa", "already managed by the hpa 'keda'");
 	judge("ScaledObject", SO("b", GIVEN_TARGET "," TRIGGERS), NULL);
 	expect_allowed();
-	/* Ours are no strangers; and one that is gone is in nobody's way. */
+	/* Our own HPAs are not foreign, and a deleted one does not matter. */
 	fakecluster_change(HPAS "keda", "{'metadata':{'labels':{'kscaled.io/managed':'true'}}}");
 	fakeloop_advance(10);
 	judge("ScaledObject", WEB, NULL);
@@ -357,7 +357,7 @@ static void cpu_needs_a_target_with_requests(void **state)
 }
 
 /*
- * What cannot be had in time is left out, and said: an API server in trouble must not keep objects
+ * Facts that are late are left out, with a warning: an API server in trouble must not keep objects
  * from being stored.
  */
 static void facts_that_cannot_be_had_are_warnings(void **state)
@@ -377,7 +377,7 @@ static void facts_that_cannot_be_had_are_warnings(void **state)
 
 #define CPU_50 "'minReplicaCount':1,'triggers':[{'type':'cpu','metricType':'Utilization','metadata':{'value':'50'}}]"
 
-/* Who kscaled is there, and what it may, is for the log. */
+/* kscaled's identity and rights there are for the log only. */
 static void warnings_do_not_quote_the_api_server(void **state)
 {
 	static const struct {
@@ -442,7 +442,7 @@ static void many_reviews_ask_little_and_last(void **state)
 	json_decref(object);
 }
 
-/* Which workloads of other namespaces are scaled is none of the requester's business. */
+/* The requester must not learn which workloads of other namespaces are scaled. */
 static void a_verdict_tells_nothing_of_other_namespaces(void **state)
 {
 	struct err err;
@@ -547,7 +547,7 @@ static void warnings_go_along(void **state)
 	judge("ScaledObject", SO("web", GIVEN_TARGET ",'minReplicaCount':1,'pollingInterval':5," TRIGGERS), NULL);
 	expect_allowed();
 	assert_has(t.warnings, "spec.pollingInterval has no effect");
-	/* What the scalers say of parameters, but not of those that they cannot see. */
+	/* Errors of the scalers about parameters, except those that they cannot see. */
 	judge("ScaledObject",
 		SO("web",
 			GIVEN_TARGET
@@ -722,7 +722,9 @@ static void warnings_of_a_scaledjob(void **state)
 		"\"threshold\"?)");
 }
 
-/* What its schema does not know of a Job, and the API server would say of the first one only. */
+/*
+ * Faults of a Job that its schema does not cover; the API server would report only the first one.
+ */
 static void warnings_of_what_its_jobs_will_be_refused_for(void **state)
 {
 	(void)state;
@@ -785,7 +787,7 @@ static void the_other_kinds(void **state)
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
 }
 
-/* What those who refer to it would be told is a warning: nobody needs to. */
+/* Errors for users of an authentication are warnings: it need not have users. */
 static void an_authentication_that_nobody_can_use_is_warned_of(void **state)
 {
 #define SECRETS(id) "'secrets':[{'parameter':'password','" id "'}]"
@@ -862,7 +864,7 @@ static void an_authentication_that_nobody_can_use_is_warned_of(void **state)
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
 }
 
-/* Of what asks for kscaled's own identity at a cloud no more is warned of than is refused here. */
+/* Warnings about kscaled's own identity at a cloud are the same as the refusals here. */
 static void own_identities_are_warned_of_where_they_are_refused(void **state)
 {
 #define OWNING(more)                                                                                                   \
@@ -876,7 +878,7 @@ static void own_identities_are_warned_of_where_they_are_refused(void **state)
 			  here[] = HERE("'podIdentity':{'provider':'aws'}");
 	static const struct {
 		const char *kind, *object;
-		enum auth_cloud allowed; /* by this, and by what allows more */
+		enum auth_cloud allowed; /* by this option, and by those that allow more */
 	} cases[] = {
 		{ "TriggerAuthentication", here, AUTH_CLOUD_ALL },
 		{ "ClusterTriggerAuthentication", of_cluster, AUTH_CLOUD_CLUSTER },
@@ -909,7 +911,7 @@ static void what_is_refused_when_new_may_be_changed(void **state)
 	expect_allowed();
 	assert_int_equal(t.warning_count, 1);
 	assert_has(t.warnings, "has 69 characters");
-	/* But not become what it was not. */
+	/* But it must not become anything new. */
 	judge("ScaledObject",
 		SO("web",
 			GIVEN_TARGET "," TRIGGERS ",'advanced':{'horizontalPodAutoscalerConfig':{'name':"

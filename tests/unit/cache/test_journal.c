@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is kept of decisions and of changes of replicas, and that a change is told once, whoever
- * tells it first.
+ * Recorded decisions and changes of replicas; each change is recorded once, whoever reports it
+ * first.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -357,8 +357,8 @@ static void the_hpa_is_named(void **state)
 }
 
 /*
- * The API server names nobody any more once a workload was set to 0 through /scale. Then the HPA's
- * own word is taken, whether it comes before or after the change.
+ * After a workload was set to 0 through /scale the API server names no author. Then the HPA's own
+ * record is used, whether it comes before or after the change.
  */
 static void the_hpa_is_named_by_its_own_word(void **state)
 {
@@ -384,7 +384,7 @@ static void the_hpa_is_named_by_its_own_word(void **state)
 	check_change(2, 3, 2, "unknown", "");
 	change_target("{'spec':{'replicas':3}}");
 	check_change(3, 2, 3, "HorizontalPodAutoscaler keda-hpa-web", "desired by the HPA");
-	/* What it wanted long ago is not what was done now. */
+	/* An old wish of the HPA does not explain a new change. */
 	fakeloop_advance(20000);
 	change_target("{'spec':{'replicas':2}}");
 	change_target("{'spec':{'replicas':3}}");
@@ -428,7 +428,7 @@ static void our_change_is_told_once_when_the_watch_comes_first(void **state)
 	assert_int_equal(get()->change_count, 3);
 }
 
-/* Without managedFields (an API server may be told to drop them) it is still the same change. */
+/* Without managedFields (an API server may drop them) it is still the same change. */
 static void our_change_without_a_name(void **state)
 {
 	(void)state;
@@ -448,7 +448,7 @@ static void others_may_be_faster_than_our_answer(void **state)
 	check_change(0, 0, 1, "kscaled", "active");
 	check_change(1, 1, 4, "kubectl", "through /scale");
 	assert_int_equal(get()->change_count, 2);
-	/* the watch saw both changes as one: nothing is noted of what is known already */
+	/* the watch saw both changes as one: known changes are not recorded again */
 	change_target(BY(0, "kscaled", "scale"));
 	fakecluster_hold_watches(true);
 	change_target(BY(1, "kscaled", "scale"));
@@ -539,7 +539,7 @@ static void a_scaledjob_is_no_scaledobject_of_its_name(void **state)
 	assert_string_equal(o->changes[0].why, "3 waiting");
 	assert_string_equal(get()->decision.rule, "inactive");
 	assert_int_equal(get()->change_count, 0);
-	/* A change of the Deployment is none of the Jobs. */
+	/* A change of the Deployment is not one of the Jobs. */
 	change_target(BY(2, "kubectl-edit", ""));
 	assert_int_equal(o->change_count, 1);
 	assert_int_equal(get()->change_count, 1);
@@ -553,8 +553,8 @@ static void a_scaledjob_is_no_scaledobject_of_its_name(void **state)
 }
 
 /*
- * A target that stands at the same replicas twice is one change that was told twice; Jobs that were
- * created twice are twice as many.
+ * A target at the same replicas twice is one change reported twice; Jobs created twice are twice as
+ * many.
  */
 static void equal_creations_are_each_told(void **state)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One look at all triggers of an object: what is asked, what is awaited, and what comes of it when
- * the object changes meanwhile.
+ * One survey of all triggers of an object: questions, waiting, and changes of the object meanwhile.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -277,7 +276,7 @@ static void uncounted_looks_count_no_failure(void **state)
 	assert_int_equal(health_failures(t.cache->health, of(KEY), "s0-scripted-a"), 0);
 }
 
-/* As /metrics and explain look: at what a push has asked, and at what a poll counted already. */
+/* Like /metrics and explain: reads what a push has asked, and what a poll has counted already. */
 static void who_looks_at_what_is_known_counts_nothing(void **state)
 {
 	static const struct survey_terms peek_terms = { .max_age_ms = INT64_MAX };
@@ -342,7 +341,7 @@ static void an_object_that_changes_is_looked_at_anew(void **state)
 	object(B "," CPU);
 	fakesource_answer("b", 8);
 	fakeloop_advance(2100);
-	/* within the same deadline, which is over */
+	/* within the same deadline, which has passed */
 	assert_string_equal(t.heard.text,
 		"s0-scripted-b failing (0): source b: no answer in time; 1 resources, 4 replicas");
 	/* Another threshold is no other question. */
@@ -377,8 +376,7 @@ static void what_cannot_be_built_is_told(void **state)
 }
 
 /*
- * A standby is asked for the first time: the Secret is read while the asker waits, and nobody is
- * told that it could not be.
+ * A standby's first request: the Secret is read while the asker waits, and no failure is reported.
  */
 static void what_is_being_read_is_waited_for(void **state)
 {
@@ -438,8 +436,8 @@ static void a_scaledjob_is_looked_at_by_itself(void **state)
 }
 
 /*
- * The time from which on what happens may not be in the answers: that of the question that was put
- * first, not of the looks that it answers.
+ * The time after which events may be missing in the answers: that of the first question, not of the
+ * looks that it answers.
  */
 static void it_is_told_when_the_oldest_answer_was_asked_for(void **state)
 {
@@ -457,7 +455,7 @@ static void it_is_told_when_the_oldest_answer_was_asked_for(void **state)
 	assert_true(t.heard.asked_at_ms == b_at_ms);
 	assert_true(peek(NULL, 1000));
 	assert_true(t.heard.asked_at_ms == a_at_ms);
-	/* One that fails says nothing. */
+	/* A failing one has no time. */
 	fakesource_fail("a", "no route");
 	look("s0-scripted-a");
 	assert_true(t.heard.asked_at_ms == 0);

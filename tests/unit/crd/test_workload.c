@@ -211,7 +211,7 @@ static void test_not_a_workload(void **state)
 	}
 }
 
-/* ---- What is in Secrets and ConfigMaps. A fake: the real ones are watched by the cache ---- */
+/* ---- Secrets and ConfigMaps. A fake: the cache watches the real ones ---- */
 
 static char looked_up[1024]; /* each with a blank */
 
@@ -418,7 +418,7 @@ static void test_unresolved(void **state)
 		assert_string_equal(strmap_get(&e.known, "Q"), "");
 		assert_string_equal(strmap_get(&e.known, "R"), "");
 		assert_int_equal(e.unresolved.count, 0);
-		assert_string_equal(looked_up, ""); /* what does not count is not looked up */
+		assert_string_equal(looked_up, ""); /* unused entries are not looked up */
 		environment_done(&e);
 	}
 }
@@ -443,7 +443,7 @@ static void test_references(void **state)
 		"configured");
 	check_resolved("'env':[" SECRET("P", "creds") ",{'name':'URL','value':'redis://:$(P)@host'}]", "URL",
 		"redis://:s3cret@host");
-	/* What is optional and missing is no variable, or leaves the one before. */
+	/* A missing optional reference defines no variable, or keeps the earlier one. */
 	check_resolved("'env':[{'name':'P','valueFrom':{'secretKeyRef':{'name':'gone','key':'pw','optional':true}}}]",
 		"P", NULL);
 	check_resolved("'env':[{'name':'P','valueFrom':{'secretKeyRef':{'name':'creds','key':'no','optional':true}}}]",
@@ -496,7 +496,7 @@ static void test_only_what_is_wanted(void **state)
 	workload_free(w);
 }
 
-/* What is not read yet fails the whole, but all is asked for at once. */
+/* An unread reference fails the whole, but all are requested at once. */
 static void test_unread(void **state)
 {
 	struct workload *w =

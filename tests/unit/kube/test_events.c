@@ -214,7 +214,7 @@ static void repeats_become_a_series(void **state)
 	assert_int_equal(fakeapi_waiting(f->api), 0);
 }
 
-/* What a repeat is: all of object, type, reason, action and note. */
+/* A repeat has the same object, type, reason, action and note. */
 static void a_difference_makes_another_event(void **state)
 {
 	struct fixture *f = *state;
@@ -319,7 +319,7 @@ static void a_failing_server_is_tried_again(void **state)
 	assert_int_equal(outcomes(f, "failed"), 0);
 }
 
-/* Four under way, the rest waits, the oldest of which are dropped when there are too many. */
+/* Four under way, the rest waits; the oldest waiting ones are dropped if there are too many. */
 static void too_many_are_dropped(void **state)
 {
 	struct fixture *f = *state;

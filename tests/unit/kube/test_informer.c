@@ -24,7 +24,7 @@ static struct {
 	struct watch_events to;
 	void *arg;
 	char fields[128];
-	struct informer *informer; /* on the heap: what touches it after its end is seen by a sanitizer */
+	struct informer *informer; /* on the heap, so that a sanitizer detects use after its end */
 	char said[512];            /* the events, in words */
 	char logged[512];          /* level and text of each line */
 	bool stops;                /* in the next event */
@@ -192,7 +192,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* ---- What it tells ---- */
+/* ---- Notifications ---- */
 
 static void hands_on_what_comes(void **state)
 {
@@ -204,7 +204,7 @@ static void hands_on_what_comes(void **state)
 	assert_string_equal(t.fields, "a=b");
 	assert_false(t.informer->synced);
 	t.to.on_list(t.arg);
-	/* what there was before says nothing about half a list */
+	/* earlier objects say nothing about half a list */
 	assert_string_equal(informer_version(t.informer), "");
 	expect_said("list ");
 	list_of("x");

@@ -25,7 +25,7 @@
 static struct {
 	struct kube *kube;
 	struct keeper *keeper;
-	char colour[32]; /* as the policy was told; "-": there is none, "?": nobody said */
+	char colour[32]; /* the policy's state; "-": absent, "?": unknown */
 	unsigned told, changes, created, patched, lines;
 	int64_t brake_max_ms;
 	bool idle, cannot; /* nothing is lacking; nothing can be made */
@@ -46,7 +46,7 @@ static void on_object(void *arg, const json_t *object)
 static bool lacks(void *arg)
 {
 	(void)arg;
-	assert_string_not_equal(t.colour, "?"); /* nobody is asked before it is known what there is */
+	assert_string_not_equal(t.colour, "?"); /* no call before the state is known */
 	return !t.idle && strcmp(t.colour, "red") != 0;
 }
 
@@ -144,7 +144,7 @@ static void expect_colour(const char *colour)
 	assert_string_equal(fakecluster_text(GADGET, "spec.colour"), colour);
 }
 
-/* ---- What is there ---- */
+/* ---- The object ---- */
 
 static void makes_what_is_missing(void **state)
 {
@@ -152,7 +152,7 @@ static void makes_what_is_missing(void **state)
 	start();
 	expect_colour("red");
 	assert_string_equal(t.colour, "red");
-	assert_int_equal(t.told, 2); /* that there is none, and the answer; its echo is skipped */
+	assert_int_equal(t.told, 2); /* its absence, and the answer; the echo is skipped */
 	assert_int_equal(t.created, 1);
 	assert_int_equal(fakecluster_writes(), 1);
 	assert_true(keeper_is_known(t.keeper));
@@ -173,7 +173,7 @@ static void mends_what_is_there(void **state)
 	assert_int_equal(fakecluster_number(GADGET, "spec.size"), 3);
 	assert_int_equal(t.patched, 1);
 	assert_int_equal(t.created, 0);
-	/* What is as wanted is left alone. */
+	/* The desired state is left alone. */
 	fakecluster_change(GADGET, "{'metadata':{'labels':{'a':'b'}}}");
 	fakeloop_advance(120000);
 	assert_int_equal(fakecluster_writes(), 1);
@@ -203,7 +203,7 @@ static void nobody_need_hear_of_changes(void **state)
 	expect_colour("red");
 }
 
-/* ---- Who writes, too ---- */
+/* ---- Other writers ---- */
 
 static void someone_else_creates_it(void)
 {
@@ -234,7 +234,7 @@ static void the_answer_comes_before_older_events(void **state)
 	assert_string_equal(t.colour, "red");
 	t.told = 0;
 	fakecluster_hold_watches(true);
-	gadget("red"); /* of this the watch tells late */
+	gadget("red"); /* the watch shows it late */
 	fakecluster_change(GADGET, "{'spec':{'colour':'blue'}}");
 	fakecluster_hold_watches(false);
 	fakeloop_advance(3000);
@@ -243,7 +243,7 @@ static void the_answer_comes_before_older_events(void **state)
 	assert_null(keeper_trouble(t.keeper));
 }
 
-/* Two seconds at most, where the policy says so. */
+/* At most two seconds, if the policy says so. */
 static void a_brake_may_be_short(void **state)
 {
 	(void)state;
@@ -275,7 +275,7 @@ static void it_may_go_while_it_is_written(void **state)
 	fakecluster_delete(GADGET);
 	fakeloop_advance(100);
 	assert_string_equal(t.colour, "-");
-	fakeloop_advance(2000); /* what the answer says was true before that */
+	fakeloop_advance(2000); /* the answer describes an earlier state */
 	assert_string_equal(t.colour, "-");
 	t.idle = false;
 	keeper_look(t.keeper);
@@ -283,7 +283,7 @@ static void it_may_go_while_it_is_written(void **state)
 	expect_colour("red");
 }
 
-/* Somebody who puts back what he knows is answered, but not at his pace. */
+/* A tool that restores its own state is undone, but not at its pace. */
 static void a_quarrel_is_not_fought_at_full_speed(void **state)
 {
 	(void)state;
@@ -307,7 +307,7 @@ static void a_quarrel_is_not_fought_at_full_speed(void **state)
 	keeper_hurry(t.keeper);
 	fakeloop_advance(10);
 	expect_colour("red");
-	/* One that is made anew undoes nothing. */
+	/* A recreated object is not a revert. */
 	fakecluster_delete(GADGET);
 	fakeloop_advance(10);
 	expect_colour("red");
@@ -318,7 +318,7 @@ static void a_quarrel_is_not_fought_at_full_speed(void **state)
 	expect_colour("red");
 }
 
-/* ---- What goes wrong ---- */
+/* ---- Failures ---- */
 
 static void a_failing_write_is_told_once_and_tried_again(void **state)
 {

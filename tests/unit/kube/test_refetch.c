@@ -74,7 +74,7 @@ static void asks_when_told_to(void **state)
 	assert_int_equal(asked(), 1);
 	assert_int_equal(t.answers, 1);
 	refetch_now(t.refetch);
-	refetch_now(t.refetch); /* what it asks now may be too early for who comes now */
+	refetch_now(t.refetch); /* the present request may be too early for a new asker */
 	refetch_now(t.refetch);
 	fakeloop_advance(60000);
 	assert_int_equal(asked(), 3);
@@ -124,7 +124,7 @@ static void a_failure_is_tried_again(void **state)
 	assert_int_equal(t.last_failures, asked());
 }
 
-/* An API server that has just started denies what it allows a moment later. */
+/* A newly started API server denies what it allows a moment later. */
 static void a_denial_that_passes_is_not_told(void **state)
 {
 	(void)state;

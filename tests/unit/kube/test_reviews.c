@@ -18,7 +18,7 @@ struct fixture {
 	struct kube_config config;
 	struct kube *kube;
 	bool done;
-	char *told; /* what the callback brought, as text */
+	char *told; /* the callback's result, as text */
 };
 
 static int set_up(void **state)

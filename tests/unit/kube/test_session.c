@@ -10,7 +10,7 @@
 #include "../fakes/fakeloop.h"
 #include "kube/session.h"
 
-/* From the first request without an answer on, until one has one, whatever it says. */
+/* From the first request without an answer until one has an answer, whatever it is. */
 static void contact_is_lost(void **state)
 {
 	struct session s = { .loop = *state };
@@ -34,7 +34,7 @@ static void contact_is_lost(void **state)
 	assert_string_equal(session_trouble(&s), "the API server has not answered for 60 s: connection refused");
 }
 
-/* Nothing is asked while nobody needs anything: that is no loss. */
+/* No requests are no loss of contact. */
 static void silence_of_our_own_is_none(void **state)
 {
 	struct session s = { .loop = *state };

@@ -215,7 +215,7 @@ static void on_call(void *arg, const json_t *object, const struct err *err)
 	*(bool *)arg = true;
 }
 
-/* A call has no answer. By HTTP/1.1 nobody knows of a stream that says nothing either. */
+/* A call has no answer. With HTTP/1.1 no test of a silent stream is possible. */
 static void silent_streams_begin_anew_when_a_call_has_no_answer(void **state)
 {
 	struct fixture *f = *state;

@@ -66,7 +66,7 @@ static void what_is_no_token(void **state)
 		struct err err = { 0 };
 		int rc = tokenfacts_read(rows[i], &facts, &err);
 
-		if (i == 5) { /* who has more parts may say what he likes */
+		if (i == 5) { /* a token with more parts may claim anything */
 			assert_int_equal(rc, 0);
 			continue;
 		}

@@ -14,7 +14,7 @@
 #include "kube/denial.h"
 #include "kube/watch.h"
 
-/* What the receiver was told: "list +a +b synced -a !missing ok"; *a: with managedFields. */
+/* The receiver's calls: "list +a +b synced -a !missing ok"; *a: with managedFields. */
 struct fixture {
 	struct loop *loop;
 	struct fakeapi *api;
@@ -251,9 +251,8 @@ static void selectors_are_encoded(void **state)
 }
 
 /*
- * No resourceVersion, at first and after a 410: the list is of the newest state, not of what a
- * watch cache of the API server holds, so that who begins to act sees all that was done before. By
- * a label alone.
+ * No resourceVersion, at first and after a 410: the list has the newest state, not that of an API
+ * server's watch cache, so that a new leader sees everything done before. By a label alone.
  */
 static void lists_are_consistent(void **state)
 {
@@ -362,7 +361,7 @@ static void gone_between_pages(void **state)
 	told(f, "list +a list +b synced");
 }
 
-/* A server that says so again and again is not asked without a pause. */
+/* A server that repeats this is not asked without a pause. */
 static void gone_for_ever(void **state)
 {
 	struct fixture *f = *state;
@@ -381,7 +380,7 @@ static void gone_for_ever(void **state)
 
 /* ---- Failures ---- */
 
-/* A cut is no trouble when going on works; what was half said is asked for again. */
+/* A cut is not an error if resuming works; a half-sent event is requested again. */
 static void a_cut_stream_goes_on(void **state)
 {
 	struct fixture *f = *state;
@@ -524,7 +523,7 @@ static void a_line_without_end_is_cut_off(void **state)
 	told(f, "!invalid");
 }
 
-/* Odd items inside a good list are the receiver's affair; the list goes on. */
+/* Odd items inside a valid list are the receiver's problem; the list goes on. */
 static void odd_items_are_handed_on(void **state)
 {
 	struct fixture *f = *state;
@@ -535,7 +534,7 @@ static void odd_items_are_handed_on(void **state)
 	told(f, "list + + + +a synced");
 }
 
-/* Nothing said and ended at once: asking again without a pause would be a storm. */
+/* Ended at once without data: retrying without a pause would be a storm. */
 static void an_empty_stream_is_a_failure(void **state)
 {
 	struct fixture *f = *state;

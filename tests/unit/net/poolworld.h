@@ -31,8 +31,8 @@ struct outcome {
 	int times;
 	char answer[16]; /* "": none */
 	struct err err;
-	struct line_call *cancels; /* when it is told */
-	bool frees;                /* the pool, when it is told */
+	struct line_call *cancels; /* set when notified */
+	bool frees;                /* the pool, when notified */
 };
 
 struct poolworld {
@@ -42,7 +42,7 @@ struct poolworld {
 	struct endpoint *endpoint;
 	struct wire wires[WIRES_MAX];
 	size_t opened, done;
-	bool breaks;     /* what is written next */
+	bool breaks;     /* written next */
 	char order[128]; /* queries as they were sent */
 };
 extern struct poolworld w;

@@ -245,7 +245,7 @@ static void the_second_address_helps(void **state)
 
 	nameserver_start(f, &ns);
 	dial_start(f->loop, "two.test", listen_port(server), 5000, &d.hold, on_dialled,
-		&d); /* nobody listens on 127.0.0.2 */
+		&d); /* no listener on 127.0.0.2 */
 	UNTIL(f, d.calls == 1);
 	assert_true(d.fd >= 0);
 	close(d.fd);
@@ -263,7 +263,7 @@ static void time_ends_every_phase(void **state)
 	uint16_t port;
 
 	nameserver_start(f, &ns);
-	/* A queue that is full lets nobody in: connections hang as behind a firewall. */
+	/* A full queue accepts no connection: they hang as behind a firewall. */
 	bind(full, (const struct sockaddr *)&sin, sizeof(sin));
 	listen(full, 0);
 	port = listen_port(full);
@@ -357,7 +357,7 @@ static void cancelled_dials_never_call_back(void **state)
 	struct err err;
 	int server = listen_tcp("127.0.0.1", 0, &err);
 
-	for (int turns = 0; turns < 6; turns++) { /* in each phase, connected but not told included */
+	for (int turns = 0; turns < 6; turns++) { /* in each phase, including connected but not reported */
 		struct dial *dial = dial_start(f->loop, "127.0.0.1", listen_port(server), 5000, &d.hold, on_dialled,
 			&d);
 

@@ -116,7 +116,7 @@ static void pems_are_read(void **state)
 	endpoint_unref(e);
 }
 
-/* What connections get needs no password. */
+/* Connections need no password. */
 static void a_key_is_decrypted_once(void **state)
 {
 	struct endpoint *e = endpoint_new(sizeof(*e), on_done);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unix sockets: whose file it is, what it may replace, who may open it. */
+/* Unix sockets: owner of the file, what it may replace, who may open it. */
 #include "net/listen.h"
 
 #include <errno.h>
@@ -121,7 +121,7 @@ static void a_group_may(void **state)
 	unlink(path);
 	refused(path, "no-such-group", ERR_INVALID, "there is no group \"no-such-group\" on this host");
 	refused(path, "12x", ERR_INVALID, "there is no group \"12x\"");
-	assert_int_equal(try_to_open(), ENOENT); /* nothing is left of what failed */
+	assert_int_equal(try_to_open(), ENOENT); /* a failure leaves nothing */
 }
 
 static void what_a_dead_process_left_is_replaced(void **state)

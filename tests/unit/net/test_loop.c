@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 
-/* In the place of the C library's: what CLOCK_MONOTONIC does not know of. */
+/* Instead of the C library's: what CLOCK_MONOTONIC does not count. */
 static time_t suspended_s;
 
 int clock_gettime(clockid_t clock, struct timespec *ts)
@@ -179,7 +179,7 @@ static void on_end_other(void *arg)
 	loop_timer_done(&s->other->timer);
 }
 
-/* The sockets have their turn in between, and who is due may be ended by another who is. */
+/* Sockets have their turn in between, and a due timer may be cancelled by another. */
 static void timers_set_in_a_turn_wait_for_the_next(void **state)
 {
 	struct fixture *f = *state;
@@ -261,7 +261,7 @@ static void tasks_queue_and_cancel_tasks(void **state)
 	loop_task_queue(f->loop, &c.task);
 	loop_turn(f->loop); /* does not wait while work is put off, and d, queued by a, runs in the same turn */
 	assert_string_equal(trace.text, "abd");
-	loop_task_cancel(f->loop, &c.task); /* cancelling what is not queued is fine */
+	loop_task_cancel(f->loop, &c.task); /* cancelling a task that is not queued is fine */
 }
 
 struct endless {
@@ -302,7 +302,7 @@ static void endless_tasks_starve_nobody(void **state)
 	loop_timer_done(&e.timer);
 }
 
-/* ---- What is ready at once ---- */
+/* ---- Ready at once ---- */
 
 #define READY 60
 
@@ -331,7 +331,7 @@ static void on_first(evutil_socket_t fd, short what, void *arg)
 	r->ran_before_first = r->ran;
 }
 
-/* And what goes first goes between two turns, whatever else is ready. */
+/* And LOOP_FIRST goes between two turns, whatever else is ready. */
 static void a_turn_has_so_much_work(void **state)
 {
 	struct fixture *f = *state;

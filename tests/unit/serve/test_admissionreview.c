@@ -89,7 +89,7 @@ static void what_is_wrong_is_said(void **state)
 	}
 }
 
-/* Anybody may send one: what it costs to hold is known before it is parsed. */
+/* Anyone may send one: its memory cost is known before it is parsed. */
 static void too_many_values_are_refused(void **state)
 {
 	struct admissionreview r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests from arrival to reply: who asks, whether they may, what a metric is answered with, and
- * what is logged. Sockets and TLS are in test_serve.
+ * Requests from arrival to reply: authentication, authorization, the answer to a metric, and the
+ * log. Sockets and TLS are in test_serve.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 #include "base/timestamp.h"
 #include "room.h"
 
-/* ---- Who and whether ---- */
+/* ---- Users and access ---- */
 
 static void nobody_gets_401(void **state)
 {
@@ -169,7 +169,7 @@ static void a_fresh_reading_is_answered_at_once(void **state)
 	assert_int_equal(json_array_size(json_object_get(body, "items")), 1);
 	assert_string_equal(json_str_or_empty(item, "value"), "2500m");
 	assert_int_equal(timestamp_parse(json_str_or_empty(item, "timestamp"), &when_ms, NULL), 0);
-	/* when the source was read, not when it was told */
+	/* when the source was read, not when it was answered */
 	assert_true(when_ms >= now_ms - 602000 && when_ms <= now_ms - 590000);
 	assert_int_equal(room.cache->asked, 0);
 	json_decref(body);
@@ -239,7 +239,7 @@ static void fallback_stands_in_for_a_failing_source(void **state)
 		"connection refused (fallback cannot be used: no pod of the target is ready)");
 }
 
-/* The HPA controller asks for nothing at 0 replicas: whoever does brings fallback no nearer. */
+/* The HPA controller asks for nothing at 0 replicas: other clients bring fallback no nearer. */
 static void failures_count_where_an_hpa_asks(void **state)
 {
 	struct workload workload = { .replicas = 0 };
@@ -298,7 +298,7 @@ static void what_is_unknown_is_404_by_name(void **state)
 	room.cache->walks = 0;
 	room_expect_status(room_get(ROOM_API "/namespaces/shop/s1-redis-jobs" ROOM_SELECTOR), 404, "NotFound",
 		"has no metric s1-redis-jobs");
-	assert_int_equal(room.cache->walks, 0); /* any tenant's HPAs may ask for such, each 15 s */
+	assert_int_equal(room.cache->walks, 0); /* any tenant's HPAs may ask for it, every 15 s */
 	room.cache->synced = false;
 	room_expect_status(room_get(ROOM_METRIC "?labelSelector=scaledobject.keda.sh/name=gone"), 503,
 		"ServiceUnavailable", "were not read yet");
@@ -330,7 +330,7 @@ static void a_scaledjob_is_404_and_told_apart(void **state)
 	room_expect_status(room_get(ROOM_API
 				   "/namespaces/attic/s0-redis-jobs?labelSelector=scaledobject.keda.sh/name=drain"),
 		404, "NotFound", "attic/drain is a ScaledJob");
-	sj.meta = (struct meta){ .namespace_ = shop, .name = web }; /* the ScaledObject of this name is what is asked */
+	sj.meta = (struct meta){ .namespace_ = shop, .name = web }; /* a ScaledObject of this name is requested */
 	assert_int_equal(room_get(ROOM_METRIC ROOM_SELECTOR)->status, 200);
 	room_expect_status(room_get(ROOM_API "/namespaces/shop/s1-redis-jobs" ROOM_SELECTOR), 404, "NotFound",
 		"has no metric s1-redis-jobs");

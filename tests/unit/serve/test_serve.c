@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The room over real sockets and real TLS, asked by the project's own HTTP client; behind it
- * fake_kube and fake_cache. Each step waits for what it expects, not for a time.
+ * The room over real sockets and real TLS, with the project's own HTTP client; behind it fake_kube
+ * and fake_cache. Each step waits for its result, not for a time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -270,7 +270,7 @@ static void a_port_that_is_taken_is_named(void **state)
 
 /* ---- The Unix socket ---- */
 
-/* One GET over it, as nobody in particular; into a text that ends. */
+/* One anonymous GET over it; into a NUL-terminated text. */
 static void get_unix(const char *path, const char *uri, char *answer, size_t size)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The admission webhook from request to answer: who may ask what, how it is judged, counted, and
- * bounded.
- */
+/* The admission webhook from request to answer: access, verdicts, counts and limits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -124,7 +121,7 @@ static void each_kind_has_its_plain_path(void **state)
 	assert_int_equal(fake_admit_ever(), 4);
 }
 
-/* As any path that there is not, to strangers and to those who are known. */
+/* Like any unknown path, to strangers and to known users. */
 static void elsewhere_there_is_nothing(void **state)
 {
 	static const char *const paths[] = { WEBHOOK_SCALEDOBJECT, WEBHOOK_SCALEDJOB, WEBHOOK_TRIGGERAUTH,
@@ -163,7 +160,7 @@ static void the_secret_is_not_logged(void **state)
 	send(ROOM_REVIEW, "ScaledObject", "CREATE", "");
 	fake_admit_answer(&yes);
 	send(ROOM_REVIEW "?timeout=10s", "ScaledObject", "DELETE", "");
-	room.reviews[0] = NULL; /* and what was one a moment ago is asked for once more */
+	room.reviews[0] = NULL; /* and a former path is requested once more */
 	send(ROOM_REVIEW, "ScaledObject", "CREATE", "");
 	log_setup(LOG_LEVEL_INFO, LOG_FORMAT_TEXT);
 	log_set_sink(NULL, NULL);
@@ -220,7 +217,7 @@ static void what_is_no_review_is_told(void **state)
 		"POST");
 	room_expect_status(room_post("/validate-keda-sh-v1alpha1-scaledobjects", JSON, "{}"), 401, "Unauthorized", "");
 	assert_int_equal(fake_admit_ever(), 0);
-	/* root's, at the start: nobody is asked who they are */
+	/* root's, at the start: no authentication */
 	assert_int_equal(fake_kube_token_reviews_ever(room.kube), 1);
 }
 

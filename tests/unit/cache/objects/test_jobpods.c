@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Which Jobs are pending, by their Pods: what is asked, in how many requests, and what becomes of a
- * request that fails.
- */
+/* Which Jobs are pending, by their Pods: the requests, their number, and failures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -118,7 +115,7 @@ static void jobs_without_a_started_pod_are_pending(void **state)
 	pod("shop", "a-1", "a", "{'phase':'Pending'}");
 	pod("shop", "b-1", "b", "{'phase':'Failed'}");
 	pod("shop", "b-2", "b", "{'phase':'Running'}");
-	pod("bank", "a-1", "a", "{'phase':'Running'}"); /* of somebody else */
+	pod("bank", "a-1", "a", "{'phase':'Running'}"); /* foreign */
 	pod("shop", "d-1", "d", "{'phase':'Running'}");
 	ask(abc, 3, NULL, 0);
 	assert_int_equal(t.err.kind, ERR_NONE);
@@ -313,7 +310,7 @@ static void the_deadline_is_that_of_all_together(void **state)
 	assert_int_equal(t.err.kind, ERR_TEMPORARY);
 	assert_in_range(loop_now_ms(t.loop) - begin_ms, 990, 1010);
 	fakecluster_heal();
-	/* What comes late without a request of its own is not asked for any more. */
+	/* A Job that comes late is not asked about any more. */
 	fakecluster_answer_lag(1200);
 	fakecluster_forget_calls();
 	start(many_jobs(200), 200, NULL, 0, 1000);

@@ -177,7 +177,9 @@ static void a_crd_may_come_later_and_go_again(void **state)
 	assert_int_equal(t.changes, 3);
 }
 
-/* Discovery goes on for a moment after the CRD is gone: a doubt is not settled by one look. */
+/*
+ * Discovery lists the kind for a moment after its CRD is gone: one refresh does not settle a doubt.
+ */
 static void a_doubt_lasts(void **state)
 {
 	struct kind kind;
@@ -194,7 +196,7 @@ static void a_doubt_lasts(void **state)
 	fakecluster_serve(ARGO, NULL);
 	fakeloop_advance(10000);
 	assert_int_equal(get("argoproj.io", "v1alpha1", "Rollout", &kind, NULL), KIND_MISSING);
-	/* And it ends; of what is not asked for there is none. */
+	/* The refreshes end; kinds without requests are dropped. */
 	fakecluster_serve(ARGO, ROLLOUTS);
 	fakeloop_advance(60000);
 	before = reads();
@@ -222,13 +224,13 @@ static void a_server_that_does_not_answer_is_asked_again(void **state)
 		fakeloop_advance(600000);
 		assert_int_equal(get("argoproj.io", "v1alpha1", "Rollout", &kind, text), KIND_UNREAD);
 		assert_non_null(strstr(text, "wrong temporary: discovery of argoproj.io/v1alpha1: "));
-		assert_int_equal(t.changes, 1); /* told once */
+		assert_int_equal(t.changes, 1); /* notified once */
 		assert_in_range(reads(), 10, 40);
 		fakecluster_heal();
 		fakeloop_advance(40000);
 		assert_int_equal(get("argoproj.io", "v1alpha1", "Rollout", &kind, NULL), KIND_PRESENT);
 		assert_int_equal(t.changes, 2);
-		/* What was known stays known. */
+		/* A known kind stays known. */
 		fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_GET, ARGO, FAKECLUSTER_ANY, 503);
 		fakeloop_advance(900000);
 		assert_int_equal(get("argoproj.io", "v1alpha1", "Rollout", &kind, NULL), KIND_PRESENT);
@@ -312,12 +314,12 @@ static void there_is_an_end_to_groups(void **state)
 		"wrong temporary: this namespace refers to too many API groups and versions that do not exist");
 	assert_int_equal(get_for("bank", "one.else", "v1", "Thing", &kind, text), KIND_UNREAD);
 	assert_string_equal(text, "temporary: its kind is being looked up");
-	fakeloop_advance(400000); /* nobody asked again */
+	fakeloop_advance(400000); /* no one asked again */
 	assert_int_equal(get("one.more", "v1", "Thing", &kind, text), KIND_UNREAD);
 	assert_string_equal(text, "temporary: its kind is being looked up");
 }
 
-/* What is there counts for nobody, once it was seen. */
+/* A kind that exists counts for no namespace, once it was seen. */
 static void groups_that_are_there_have_no_end(void **state)
 {
 	struct kind kind;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the store knows, by way of watches and of answered writes, in whatever order the two come.
- */
+/* The store's content, from watches and from answered writes, in either order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,8 +34,8 @@ static struct {
 	struct store *store;
 	unsigned told, told_objects, told_jobs, told_hpas, told_synced, told_auths, told_known;
 	char last_auth[STORE_KEY_MAX];
-	char last[STORE_KEY_MAX]; /* key told of last */
-	char all[1024];           /* all keys told of, each with a blank */
+	char last[STORE_KEY_MAX]; /* last key notified */
+	char all[1024];           /* all keys notified, each with a blank */
 } t;
 
 static void on_object(void *arg, struct object *o, unsigned changes)
@@ -142,7 +140,7 @@ static double counted(const char *kind)
 	return value_of(COUNTERS_GAUGE, "kscaled_objects", kind);
 }
 
-/* The object as an answered write would return it: as it stands at the server now. */
+/* The object as an answered write would return it: as stored at the server now. */
 static json_t *answer_of(const char *path)
 {
 	return json_deep_copy(fakecluster_get(path));
@@ -216,7 +214,7 @@ static void only_the_watched_namespaces_count(void **state)
 	assert_true(store_synced(t.store));
 	assert_null(store_trouble(t.store));
 	assert_int_equal(store_count(t.store, SCALED_OBJECT), 2);
-	/* A relist of one namespace says nothing about the other's. */
+	/* A relist of one namespace says nothing about the other. */
 	fakecluster_relist("/namespaces/bank/");
 	fakeloop_advance(10);
 	assert_int_equal(store_count(t.store, SCALED_OBJECT), 2);
@@ -237,8 +235,8 @@ static void a_missing_hpa_is_one_that_a_list_did_not_show(void **state)
 	assert_false(store_knows_hpas(t.store, "bank", &trouble));
 	assert_string_equal(trouble, "watching horizontalpodautoscalers: forbidden");
 	/*
-	 * of each object its rivals; what is known of the HPAs of the one, and why nothing is of
-	 * the other's
+	 * for each object its rivals; whether the HPAs of its namespace are known, and why the
+	 * other's are not
 	 */
 	assert_int_equal(t.told_hpas, 4);
 	assert_false(store_knows_hpas(t.store, "lab", &trouble));
@@ -276,7 +274,7 @@ static void changes_are_told_by_key(void **state)
 static void an_hpas_change_is_told_to_its_object(void **state)
 {
 	(void)state;
-	/* One of an object that is not known is told when that is. */
+	/* An HPA of an unknown object is reported when that appears. */
 	fakecluster_apply(WEB_HPA, "{'metadata':{" MANAGED "," OWNED_BY("web") "}}");
 	fakeloop_advance(10);
 	assert_string_equal(t.all, "");
@@ -302,7 +300,7 @@ static void an_hpas_change_is_told_to_its_object(void **state)
 	assert_string_equal(t.all, "shop/web shop/web ");
 	assert_non_null(store_hpa(t.store, "shop/keda-hpa-web"));
 	forget_told();
-	fakecluster_change(WEB_HPA, "{'metadata':{'ownerReferences':null}}"); /* now it is nobody's */
+	fakecluster_change(WEB_HPA, "{'metadata':{'ownerReferences':null}}"); /* no one owns it now */
 	fakeloop_advance(10);
 	assert_string_equal(t.all, "shop/web ");
 	assert_null(store_hpa(t.store, "shop/keda-hpa-web"));
@@ -329,7 +327,7 @@ static void a_relist_sweeps_what_is_gone(void **state)
 	assert_int_equal(store_count(t.store, SCALED_OBJECT), 3);
 	/* The unchanged ones are no news. */
 	assert_int_equal(t.told, 2);
-	/* A second list that is cut off and begun anew. */
+	/* A second list that is cut off and restarted. */
 	fakecluster_relist("/scaledobjects");
 	fakeloop_advance(2);
 	fakecluster_relist("/scaledobjects");
@@ -395,7 +393,7 @@ static void an_older_answer_is_skipped(void **state)
 	json_decref(object);
 }
 
-/* The answer to a write comes when the watch has told already that the object is gone. */
+/* The answer to a write comes after the watch has reported the deletion. */
 static void an_answer_about_a_deleted_object_raises_no_ghost(void **state)
 {
 	json_t *object, *hpa;

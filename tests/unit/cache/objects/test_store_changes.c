@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the store tells of a change: what is another than before, and nothing else. */
+/* Notifications of the store: real changes, and nothing else. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@
 
 static struct {
 	struct store *store;
-	unsigned told, changes; /* how often; what, the last time */
+	unsigned told, changes; /* how often, and the last changes */
 } t;
 
 static void on_change(void *arg, struct object *o, unsigned changes)
@@ -63,7 +63,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* As an answered write would return it: as it stands at the server now. */
+/* As an answered write would return it: as stored at the server now. */
 static void learn_web(void)
 {
 	json_t *answer = json_deep_copy(fakecluster_get(WEB));
@@ -153,7 +153,7 @@ static void what_is_kept_is_known_by_its_version(void **state)
 	assert_false(store_has(t.store, &(struct objecttext){ .namespace_ = part("") }));
 }
 
-/* A status and finalizers that we wrote are no news; what others wrote meanwhile is. */
+/* A status and finalizers that we wrote are not reported; those that others wrote meanwhile are. */
 static void an_answer_tells_only_what_its_writer_does_not_know(void **state)
 {
 	(void)state;
@@ -178,7 +178,7 @@ static const char *version_of(const char *path)
 	return json_str_or_empty(json_object_get(fakecluster_get(path), "metadata"), "resourceVersion");
 }
 
-/* One event after the other, and what is kept of the HPA then. */
+/* One event after the other, and the content of the HPA afterwards. */
 static const struct hpa *hpa_after(const char *change)
 {
 	fakecluster_change(WEB_HPA, change);
@@ -186,7 +186,10 @@ static const struct hpa *hpa_after(const char *change)
 	return store_hpa(t.store, "shop/keda-hpa-web");
 }
 
-/* What differs in nothing that is read is not decoded; its version is known all the same. */
+/*
+ * An object that differs only in fields that are not read is not decoded; its version is known
+ * anyway.
+ */
 static void the_same_in_another_version_is_kept(void **state)
 {
 	const struct hpa *first, *later;
@@ -206,7 +209,7 @@ static void the_same_in_another_version_is_kept(void **state)
 	assert_int_equal(later->current_replicas, 2);
 	later = hpa_after("{'spec':{'maxReplicas':4}}");
 	assert_true(t.changes & OBJECT_HPA);
-	/* Deleted, and made anew with the same words: another object. */
+	/* Deleted and recreated with the same content: another object. */
 	fakecluster_delete(WEB_HPA);
 	fakecluster_apply(WEB_HPA, "{'metadata':{" MANAGED "," OWNED_BY("web") "},'spec':{'maxReplicas':4}}");
 	fakeloop_advance(10);
@@ -230,7 +233,7 @@ static void what_a_list_brought_is_read_again(void **state)
 	assert_string_equal(first->meta.resource_version, version_of(WEB_HPA));
 }
 
-/* The echo of an answered write is not decoded: it stands there already. */
+/* The echo of an answered write is not decoded: it is known already. */
 static void the_echo_of_a_write_is_known(void **state)
 {
 	const struct object *o;
@@ -253,8 +256,8 @@ static void the_echo_of_a_write_is_known(void **state)
 }
 
 /*
- * Deleted and made anew while the watch was away: nothing that is kept of the one is about the
- * other, and who holds the old record sees that it is gone.
+ * Deleted and recreated while the watch was away: nothing kept for the old one applies to the new
+ * one, and holders of the old record see that it is gone.
  */
 static void one_made_anew_is_another_record(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From scaleTargetRef to a watched target: kinds that come, go, and are named anew while we run. */
+/* From scaleTargetRef to a watched target: kinds that appear, disappear and change while we run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

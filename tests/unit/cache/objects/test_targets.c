@@ -28,7 +28,7 @@ static struct {
 	struct kinds *kinds;
 	struct targets *targets;
 	unsigned told;
-	char all[1024]; /* keys told of */
+	char all[1024]; /* keys notified */
 } t;
 
 static void on_change(void *arg, struct object *o, unsigned changes)
@@ -368,7 +368,7 @@ static void a_read_that_fails_is_tried_again(void **state)
 	want("shop/web", "web");
 	fakeloop_advance(100);
 	assert_int_equal(state_of("shop/web"), TARGET_UNREAD);
-	assert_null(targets_trouble(fakeobject("shop/web"))); /* what passes is no news */
+	assert_null(targets_trouble(fakeobject("shop/web"))); /* passing errors are not reported */
 	fakeloop_advance(1000);
 	assert_int_equal(replicas("shop/web"), 3);
 	assert_int_equal(reads(), 3);
@@ -415,7 +415,7 @@ static void the_watch_beats_the_read(void **state)
 	fakeloop_advance(2000);
 	assert_int_equal(replicas("shop/web"), 4);
 	assert_int_equal(t.told, 1);
-	/* Also when it tells of the end. */
+	/* Also when it reports the end. */
 	fakecluster_apply(DEPLOYMENT("b"), REPLICAS(1));
 	fakeloop_advance(10);
 	want("shop/b", "b");
@@ -428,7 +428,7 @@ static void the_watch_beats_the_read(void **state)
 }
 
 /*
- * Deleted and made anew; the read saw the new one, the watch comes to the old one's end afterwards.
+ * Deleted and recreated; the read saw the new one, the watch reports the old one's end afterwards.
  */
 static void the_end_of_a_predecessor(void **state)
 {
@@ -498,11 +498,11 @@ static void an_answered_write_is_ahead_of_the_watch(void **state)
 	fakeloop_advance(200); /* the older event and the write's own: nothing is undone, nothing is news */
 	assert_int_equal(replicas("shop/web"), 0);
 	assert_int_equal(t.told, 0);
-	/* Set back by somebody: that is news. */
+	/* Set back by someone: that is reported. */
 	fakecluster_change(WEB, REPLICAS(3));
 	fakeloop_advance(200);
 	assert_int_equal(t.told, 1);
-	/* An answer that is older than what the watch brought. */
+	/* An answer that is older than the watch's state. */
 	learn("1", 9);
 	assert_int_equal(replicas("shop/web"), 3);
 	targets_get(fakeobject("shop/web"), &w);
@@ -537,7 +537,7 @@ static void odd_answers_are_ignored(void **state)
 	json_t *empty = json_object();
 
 	(void)state;
-	learn("5", 1); /* nobody wants it */
+	learn("5", 1); /* no one wants it */
 	fakecluster_apply(WEB, REPLICAS(3));
 	want("shop/web", "web");
 	learn("5", 1); /* not read yet */
@@ -565,7 +565,7 @@ static void a_watch_that_fails_is_told_to_who_waits(void **state)
 	fakeloop_advance(2000);
 	assert_null(targets_trouble(fakeobject("shop/web")));
 	assert_int_equal(replicas("shop/web"), 3);
-	/* Later it is no news: what was known still stands. */
+	/* Later it is not reported: the last state stays in use. */
 	forget_told();
 	fakecluster_trouble("/deployments", ERR_TEMPORARY, "connection refused");
 	fakeloop_advance(10);
@@ -574,8 +574,8 @@ static void a_watch_that_fails_is_told_to_who_waits(void **state)
 }
 
 /*
- * Not of Deployments, as the API server has it; should it come, it is no number of replicas, and
- * is told.
+ * Impossible for Deployments, says the API server; if it comes, it is not a number of replicas, and
+ * is reported.
  */
 static void what_cannot_be_read_is_told(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What sources say of their metrics: asked once for all who need it, again while it is needed, told
- * when it is another; and what the scalers of an object are meanwhile.
+ * Descriptions of sources: requested once for all users, again while needed, reported when they
+ * change; and the scalers of an object meanwhile.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -104,7 +104,7 @@ static void a_new_description_is_told_and_the_same_is_not(void **state)
 	expect("s0-queue 7000,");
 }
 
-/* What was said stays, and that it does is told once; so is the end of it. */
+/* The description stays; that, and the end of it, is reported once. */
 static void a_description_that_turns_wrong_is_told(void **state)
 {
 	struct built built;
@@ -273,7 +273,7 @@ static void an_object_has_so_many_metrics_and_no_more(void **state)
 	assert_int_equal(built_count(), 202);
 }
 
-/* The HPA may be of a time when there was no such limit, or somebody wrote in it. */
+/* The HPA may be from before this limit existed, or someone may have edited it. */
 static void no_more_are_taken_from_the_hpa(void **state)
 {
 	static char text[80000];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the last timed poll brought: per object and question, until it is too old or its object
- * goes.
+ * The results of the last timed poll: per object and question, until they are too old or the object
+ * is gone.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +71,7 @@ static double peek(const char *key, const struct question *q, int64_t since_ms)
 
 static void each_object_has_its_own_of_a_shared_question(void **state)
 {
-	struct question *same = question("a"); /* built anew, as after a change */
+	struct question *same = question("a"); /* rebuilt, as after a change */
 
 	(void)state;
 	assert_true(peek(KEY, t.a, 0) == -2);
@@ -114,7 +114,7 @@ static void what_is_too_old_is_forgotten(void **state)
 	put(KEY, t.b, 2, 30, 10);
 	assert_true(peek(KEY, t.a, 0) == 1);
 	put(KEY, t.b, 2, 30, 11);
-	assert_true(peek(KEY, t.a, 0) == -2); /* also of questions that nobody asks any more */
+	assert_true(peek(KEY, t.a, 0) == -2); /* also for questions that are no longer asked */
 	assert_true(peek(KEY, t.b, 0) == 2);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who is watched for whom, and who is told: on the fake API server, the fake loop and scripted
- * sources.
+ * Which questions are watched, and which objects are notified: on the fake API server, the fake
+ * loop and scripted sources.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,7 @@ static struct {
 	struct cache *cache;
 	unsigned told;
 	char last[300];
-	bool release; /* who is told gives it up */
+	bool release; /* the notified object releases it */
 } t;
 
 static void on_wake(void *arg, struct object *o)
@@ -110,7 +110,7 @@ static void hold(const char *key)
 static void one_watch_for_all_who_ask(void **state)
 {
 	(void)state;
-	assert_int_equal(fakesource_watches_begun(), 0); /* nobody works: a standby */
+	assert_int_equal(fakesource_watches_begun(), 0); /* no holder: a standby */
 	hold("default/one");
 	hold("default/two");
 	hold("default/two"); /* held once */
@@ -244,7 +244,7 @@ static void what_there_is_to_say(void **state)
 	assert_int_equal(pushes_stats(t.cache->pushes).watches[WATCH_OFF], 1);
 }
 
-/* One namespace does not get all; what is beyond its share polls, and is told. */
+/* One namespace does not get all watches; questions beyond its share poll, and that is reported. */
 static void beyond_the_share(void **state)
 {
 	struct watch_report report = { .tell = false };

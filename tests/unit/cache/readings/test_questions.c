@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One question under each key, as long as somebody counts it. */
+/* One question under each key, as long as it has references. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static void those_of_one_key_are_one(void **state)
 	(void)state;
 	assert_ptr_equal(first, second);
 	assert_ptr_not_equal(first, other);
-	assert_int_equal(freed, 1); /* what was brought the second time */
+	assert_int_equal(freed, 1); /* the duplicate */
 	assert_ptr_equal(questions_share(&questions, other), other);
 	question_unref(second);
 	assert_ptr_equal(question("a"), first);

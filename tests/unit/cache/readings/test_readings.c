@@ -49,9 +49,7 @@ static void fake_cancel(void *handle)
 	cancelled++;
 }
 
-static const struct scaler_type fake_type = { .name = "fake",
-	.ask = fake_ask,
-	.cancel = fake_cancel };
+static const struct scaler_type fake_type = { .name = "fake", .ask = fake_ask, .cancel = fake_cancel };
 
 static const struct scaler_type metered_type = { .name = "metered",
 	.ask = fake_ask,
@@ -235,7 +233,7 @@ static void a_failure_says_when_it_was_and_is_kept_as_long_as_the_asker_says(voi
 	ask_for(f, 0, &a);
 	refuse(0, "connection refused");
 	assert_true(a.completed_at_ms >= before_ms && a.completed_at_ms <= loop_now_ms(f->loop));
-	/* Who hears of it later hears of the same. */
+	/* A later asker gets the same answer. */
 	ask_for(f, FOREVER, &b);
 	settle(f);
 	assert_true(b.completed_at_ms == a.completed_at_ms);
@@ -321,7 +319,7 @@ static struct readings_wait *ask_after(struct fixture *f, uint64_t after, struct
 	return readings_ask(f->readings, f->q, after, FOREVER, loop_now_ms(f->loop) + FOREVER, on_heard, h);
 }
 
-/* However young an answer is: what was asked before the word came may not know of it. */
+/* However young an answer is: one asked for before the notification may not include the change. */
 static void who_was_told_something_does_not_take_what_was_asked_before(void **state)
 {
 	struct fixture *f = *state;
@@ -335,7 +333,7 @@ static void who_was_told_something_does_not_take_what_was_asked_before(void **st
 	assert_int_equal(ask_count, 2);
 	answer(1, 2);
 	assert_true(b.times == 1 && b.value == 2);
-	/* But what was asked since will do, from memory. */
+	/* One asked for since then will do, from memory. */
 	ask_after(f, mark, &c);
 	settle(f);
 	assert_true(c.times == 1 && c.value == 2);
@@ -343,8 +341,8 @@ static void who_was_told_something_does_not_take_what_was_asked_before(void **st
 }
 
 /*
- * A query under way began too early: one more follows it, for all who wait, and those who joined
- * the first are not kept waiting.
+ * A query under way began too early: one more follows it for all who wait; those who joined the
+ * first are not delayed.
  */
 static void it_does_not_join_what_began_before(void **state)
 {
@@ -382,7 +380,7 @@ static void it_waits_no_longer_than_it_says(void **state)
 	assert_string_equal(a.err, "fake server: no answer in time");
 	assert_true(a.completed_at_ms == 0);
 	answer(0, 1);
-	assert_int_equal(ask_count, 1); /* nobody waits for the next */
+	assert_int_equal(ask_count, 1); /* no one waits for the next */
 }
 
 static void waiters_are_capped(void **state)
@@ -474,7 +472,7 @@ static void a_source_that_wishes_so_rests(void **state)
 	fakeloop_advance(100);
 	ask_for(f, 0, &h[3]);
 	assert_int_equal(ask_count, 2);
-	/* The next answer says nothing of the kind. */
+	/* The next answer asks for no rest. */
 	answer(1, 8);
 	settle(f);
 	assert_true(h[3].value == 8);
@@ -485,8 +483,8 @@ static void a_source_that_wishes_so_rests(void **state)
 }
 
 /*
- * What bills each request: after an answer nobody's age or mark has it asked again, until the time
- * is over. A failure is no answer.
+ * A source that bills each request: after an answer no age or mark causes another query until the
+ * time is over. A failure is not an answer.
  */
 static void metered_questions_rest(void **state)
 {
@@ -501,7 +499,7 @@ static void metered_questions_rest(void **state)
 	f->readings = readings_new(&f->sources, &config);
 	f->q = question_new(&metered_type, mem_dup("metered"), mem_dup("metered"), NULL);
 	ask_for(f, 0, &h[0]);
-	/* Who was told of a change after the query began is content with its answer, too. */
+	/* An asker notified after the query began accepts its answer, too. */
 	mark = readings_mark(f->readings);
 	readings_ask(f->readings, f->q, mark, 0, loop_now_ms(f->loop) + FOREVER, on_heard, &h[1]);
 	refuse(0, "throttled");
@@ -548,7 +546,7 @@ static size_t entries_after(struct fixture *f, int64_t ms)
 	return readings_stats(f->readings).entries;
 }
 
-/* A minute after the last asker, by the next sweep; what is being asked stays. */
+/* Forgotten a minute after the last asker, by the next sweep; queries under way stay. */
 static void what_nobody_asks_for_any_more_is_forgotten(void **state)
 {
 	struct fixture *f = *state;
@@ -584,7 +582,7 @@ static void freeing_drops_what_is_under_way(void **state)
 	f->readings = readings_new(&f->sources, &config);
 }
 
-/* Of many that are due at once some begin later; who is not wanted any more never does. */
+/* If many are due at once some begin later; cancelled ones never do. */
 static void many_begin_in_several_turns(void **state)
 {
 	enum { MANY = TURNS_BEGIN_MAX + 20 };

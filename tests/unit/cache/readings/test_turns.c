@@ -100,7 +100,7 @@ static void the_rest_takes_as_many_turns_as_it_needs(void **state)
 	assert_in_range(fakeloop_turns() - before, 3, 4);
 }
 
-/* Who comes while others wait is no sooner than they, though his turn has room. */
+/* A newcomer is not served before waiting ones, even if the turn has room. */
 static void nobody_is_overtaken(void **state)
 {
 	struct one *first, *second;

@@ -223,7 +223,7 @@ static void no_clock_makes_it_renew_without_a_pause(void **state)
 	(void)state;
 	by_a_clock_that_is_wrong(HOUR_MS, 600000, HOUR_MS / 2, 10);
 	by_a_clock_that_is_wrong(400 * DAY_MS, 30 * DAY_MS, HOUR_MS, 1);
-	by_a_clock_that_is_wrong(-HOUR_MS, 30 * DAY_MS, HOUR_MS, 1); /* how old it is cannot be told */
+	by_a_clock_that_is_wrong(-HOUR_MS, 30 * DAY_MS, HOUR_MS, 1); /* its age is unknown */
 	by_a_clock_that_is_wrong(-400 * DAY_MS, 600000, HOUR_MS / 2, 10);
 }
 
@@ -309,7 +309,7 @@ static void changed_files_are_read_at_once(void **state)
 	on_change(on_change_arg);
 	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "the old ones stay in use"), 1);
 	assert_string_equal(config.token, new);
-	accesskeeper_reload(keeper); /* who asks is answered again */
+	accesskeeper_reload(keeper); /* the answer to a reload */
 	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "the old ones stay in use"), 2);
 	end();
 }

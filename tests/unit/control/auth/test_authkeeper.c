@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What TriggerAuthentications say about who uses them: right, also when nobody does any more, and
- * written no oftener than it changes.
+ * The status of TriggerAuthentications lists their users: correctly, also without any, and written
+ * only on changes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -82,8 +82,7 @@ static void what_is_right_is_not_written(void **state)
 }
 
 /*
- * Left over from before: also where some namespaces are watched only, of which none is the
- * cluster's.
+ * Left over from before; also if only some namespaces are watched, none of which is the cluster's.
  */
 static void users_of_long_ago_are_taken_off(void **state)
 {

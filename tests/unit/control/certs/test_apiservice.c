@@ -70,8 +70,8 @@ static void puts_its_bundle_back(void **state)
 }
 
 /*
- * A tool that puts back what is in Git each second, an admission plugin that strips the field:
- * answered, but not at their pace.
+ * A tool that restores the state in Git each second, an admission plugin that strips the field:
+ * undone, but not at their pace.
  */
 static void who_takes_it_out_again_is_not_fought_at_full_speed(void **state)
 {
@@ -125,7 +125,7 @@ static void leaves_a_foreign_one_alone(void **state)
 	assert_int_equal(t.told, 2);
 	assert_string_equal(t.who, "-");
 	assert_bundle_is_the_ca();
-	/* And somebody else's again. */
+	/* And foreign again. */
 	put_apiservice("other", "x", "");
 	fake_advance(100);
 	assert_int_equal(t.told, 3);
@@ -375,7 +375,7 @@ static void what_is_not_ours_is_not_released(void **state)
 	assert_int_equal(released, 1);
 	assert_non_null(fake_object(APISERVICE));
 	certs_next_case();
-	/* nor by one that does not lead, or was not told to */
+	/* nor by a non-leader, or without take_over */
 	put_our_apiservice();
 	certs_start(true);
 	fake_advance(5000);
@@ -406,7 +406,7 @@ static void a_release_of_an_old_version_goes_again(void **state)
 	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "could not be released"), 0);
 }
 
-/* A leader that has hardly begun: what it creates is on its way when it ends. */
+/* A new leader: its creation is on its way when it ends. */
 static void start_creating(void)
 {
 	struct certs_config config = certs_usual();
@@ -435,7 +435,7 @@ static void a_release_waits_for_what_is_on_its_way(void **state)
 	fake_cancelled_land(false);
 }
 
-/* Its answer is lost, and the watch tells of it. */
+/* Its answer is lost, and the watch shows the result. */
 static void a_release_hears_of_it_from_the_watch(void **state)
 {
 	(void)state;

@@ -79,7 +79,7 @@ static bool is_in_bundle(const struct certpack *pack, const char *ca_pem, int64_
 	return strstr(bundle, ca_pem) != NULL;
 }
 
-/* It is good for years, and so would be a key that somebody has read. */
+/* Otherwise it, and a key leaked from it, would be valid for years. */
 static void an_authority_that_was_replaced_is_trusted_for_a_day(void **state)
 {
 	struct certpack loose = loose_pack(), next = { 0 }, soon = { 0 }, late = { 0 };

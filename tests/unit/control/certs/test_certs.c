@@ -92,7 +92,8 @@ static void a_secret_that_cannot_be_read_is_told_once(void **state)
 	certs_start(true);
 	fake_advance(30000);
 	assert_false(tls_server_has_certificate(t.tls));
-	assert_int_equal(fake_count(KUBE_CREATE, SECRETS), 0); /* who cannot look does not know what there is */
+	assert_int_equal(fake_count(KUBE_CREATE, SECRETS),
+		0); /* without the right to read it, its existence is unknown */
 	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "cannot be watched"), 1);
 	assert_non_null(strstr(certs_trouble(t.certs), "Secret kscaled/kscaled-certs cannot be watched"));
 	fake_heal();
@@ -113,7 +114,7 @@ static void a_lost_answer_makes_no_second_ca(void **state)
 	assert_null(certs_trouble(t.certs));
 }
 
-/* A server whose cache does not know the field selector tells of all Secrets. */
+/* A server whose cache ignores the field selector sends all Secrets. */
 static void other_secrets_of_the_namespace_are_not_looked_at(void **state)
 {
 	(void)state;
@@ -326,7 +327,7 @@ static void renews_when_a_third_is_left(void **state)
 	free(first);
 }
 
-/* The wall clock is set, and nobody told our timers: looked at each hour. */
+/* The wall clock is set while timers run on: checked each hour. */
 static void notices_a_clock_that_is_set(void **state)
 {
 	char *first;
@@ -361,8 +362,8 @@ static void only_the_leader_renews(void **state)
 }
 
 /*
- * A new CA: both are trusted while the old one is valid, and what the new one signed is not served
- * before it is trusted.
+ * A new CA: both are trusted while the old one is valid, and a certificate of the new one is not
+ * served before it is trusted.
  */
 static void replaces_the_ca_with_overlap(void **state)
 {
@@ -389,7 +390,7 @@ static void replaces_the_ca_with_overlap(void **state)
 	assert_true(serves(pack.serving.cert_pem)); /* written, but not every API server has seen it */
 	fake_advance(2000);
 	assert_true(serves(next.serving.cert_pem));
-	/* Once the old one is over it goes. */
+	/* The old one is removed after its time. */
 	fake_advance(DAY_MS + 3600000);
 	bundle = ca_bundle();
 	assert_null(strstr(bundle, pack.ca.cert_pem));
@@ -422,7 +423,7 @@ static char *webhook_bundle(void)
 	return base64_decode(json_str_or_empty(client_config, "caBundle"), NULL);
 }
 
-/* What the API server goes by holds the authority of what it is answered with. */
+/* The API server's caBundle contains the CA of the served certificate. */
 static void assert_served_is_trusted(const struct certpack *old)
 {
 	MEM_AUTO char *metrics = ca_bundle();
@@ -447,7 +448,7 @@ static void start_with_loose_authority(struct certpack *loose, const char *how)
 		fake_fail(FAKE_REFUSE, KUBE_MERGE_PATCH, how, 3, 500);
 	certs_start(false);
 	fake_advance(DAY_MS);
-	assert_true(serves(loose->serving.cert_pem)); /* nobody leads: as before */
+	assert_true(serves(loose->serving.cert_pem)); /* no leader: as before */
 	assert_int_equal(fake_count(KUBE_MERGE_PATCH, ""), 0);
 	certs_set_leading(t.certs, true);
 }
@@ -471,7 +472,7 @@ static void a_loose_authority_is_replaced_without_a_gap(void **state)
 		assert_string_not_equal(ca, loose.ca.cert_pem);
 		assert_true(x509_ca_is_confined(ca, certs_names));
 		assert_null(certs_trouble(t.certs));
-		/* A day later nobody trusts what the old key signs. */
+		/* A day later the old key's signatures are not trusted. */
 		fake_advance(DAY_MS + 2 * 3600000);
 		assert_served_is_trusted(&loose);
 		assert_bundle_is_the_ca();
@@ -480,9 +481,7 @@ static void a_loose_authority_is_replaced_without_a_gap(void **state)
 	}
 }
 
-/*
- * Metrics do not wait for webhooks that nobody may write: reviews are left out then, and no more.
- */
+/* Metrics do not wait for webhooks that cannot be written: only reviews are left out then. */
 static void webhooks_that_cannot_be_written_hold_up_an_hour(void **state)
 {
 	struct certpack loose;

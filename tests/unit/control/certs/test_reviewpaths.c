@@ -79,7 +79,7 @@ static void the_very_paths_that_are_named(void **state)
 			fail_msg("%s", others[i]);
 }
 
-/* An API server may go by what the configuration said a moment ago. */
+/* An API server may still use the previous configuration. */
 static void what_is_not_named_any_more_is_over_soon(void **state)
 {
 	struct reviewpaths p = { 0 };

@@ -108,11 +108,11 @@ static void a_path_that_nobody_can_guess_is_written(void **state)
 	assert_int_equal(strlen(first), strlen(SECRET_1));
 	assert_memory_equal(first, SECRET_1, strlen("/admission/"));
 	assert_string_equal(path_at(1), first);
-	assert_string_equal(path_at(2), PLAIN); /* somebody else's */
+	assert_string_equal(path_at(2), PLAIN); /* foreign */
 	assert_true(asks_at(first));
 	assert_false(asks_at(SECRET_1));
 	assert_false(asks_at(PLAIN));
-	/* It stays, and whoever leads later leaves it. */
+	/* It stays, and later leaders keep it. */
 	fake_advance(DAY_MS);
 	certs_next_case();
 	put_our_apiservice();
@@ -123,7 +123,7 @@ static void a_path_that_nobody_can_guess_is_written(void **state)
 	assert_int_equal(fake_logged_at(LOG_LEVEL_DEBUG, SECRET_1), 0);
 }
 
-/* The API server is told at once where else to ask, and may be slow to hear of it. */
+/* A new path is written to the API server at once, which may use it late. */
 static void a_plain_path_is_answered_until_it_is_replaced(void **state)
 {
 	(void)state;
@@ -147,7 +147,7 @@ static void who_does_not_lead_goes_by_what_is_there(void **state)
 	(void)state;
 	put_our_apiservice();
 	certs_start(false);
-	assert_false(asks_at(PLAIN)); /* there is none: nobody asks */
+	assert_false(asks_at(PLAIN)); /* it does not exist: no reviews */
 	put(AT("a", "kscaled", SECRET_1));
 	fake_advance(100);
 	assert_true(asks_at(SECRET_1));
@@ -180,7 +180,7 @@ static void one_path_for_all(void **state)
 	certs_start(true);
 	assert_string_equal(path_at(0), SECRET_1);
 	assert_string_equal(path_at(1), SECRET_1);
-	/* Who takes it out gets another: so is one that is known replaced. */
+	/* A removed path is replaced by a new one: so a leaked path can be changed. */
 	put(AT("a", "kscaled", "") "," AT("b", "kscaled", "/"));
 	fake_advance(REVIEWPATHS_LAG_MS + 1000);
 	assert_string_not_equal(path_at(0), SECRET_1);
@@ -205,7 +205,10 @@ static void before_it_was_looked_at_nobody_asks(void **state)
 	assert_true(asks_at(PLAIN));
 }
 
-/* What was written for us by somebody who gives us no right to look has the plain paths. */
+/*
+ * A configuration written for us by someone, without a right for us to read it, has the plain
+ * paths.
+ */
 static void who_may_not_look_answers_the_plain_paths(void **state)
 {
 	(void)state;
@@ -312,7 +315,7 @@ static void a_failing_write_is_told_once_and_tried_again(void **state)
 	expect_bundles();
 }
 
-/* Somebody who puts back what he knows is answered, but not at his pace. */
+/* A tool that restores its own state is undone, but not at its pace. */
 static void who_takes_it_out_again_is_not_fought_at_full_speed(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tick of a ScaledJob: what is counted, what is known first, and what is said. */
+/* A tick of a ScaledJob: counting, the order of reads, and reports. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +61,9 @@ static void the_minimum_runs_without_work(void **state)
 	assert_int_equal(jobs_count("worker"), 3);
 }
 
-/* accurate: what is in the queue is what nobody took yet, so only pending Jobs are subtracted. */
+/*
+ * accurate: the queue has only entries that no Job has taken, so only pending Jobs are subtracted.
+ */
 static void accurate_subtracts_the_pending_ones(void **state)
 {
 	(void)state;
@@ -83,7 +85,7 @@ static void accurate_subtracts_the_pending_ones(void **state)
 	assert_int_equal(jobs_count("worker"), 5);
 }
 
-/* The queue was read once: what it gave Jobs for gives none anew when they have begun. */
+/* The queue was read once: it creates no further Jobs when those have begun. */
 static void an_answer_that_is_kept_gives_jobs_once(void **state)
 {
 	(void)state;
@@ -113,7 +115,7 @@ static void only_jobs_that_run_are_asked_about(void **state)
 	assert_int_equal(pod_lists(), 0);
 }
 
-/* Known only since the Pods were asked for: nobody looked at theirs, so they are pending. */
+/* Created after the Pods were read: their Pods are unknown, so they are pending. */
 static void what_is_made_during_the_look_is_pending(void **state)
 {
 	(void)state;

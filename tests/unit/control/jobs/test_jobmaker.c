@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Every Job is created once: whatever becomes of the answers, however late the watch is, whoever
- * stops in the middle.
- */
+/* Every Job is created once, whatever happens to answers, watch and leader. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,7 +96,7 @@ static void slow_answers_make_no_duplicates(void **state)
 	assert_int_equal((int)jobs_counted("kscaled_jobs_created_total", "worker"), 15);
 }
 
-/* Done, but nobody heard of it. */
+/* Created, but the answer was lost. */
 static void a_lost_answer_then_the_name_is_taken_by_our_own(void **state)
 {
 	(void)state;
@@ -145,7 +142,7 @@ static void a_lost_request_is_sent_again_under_its_name(void **state)
 	assert_int_equal(creates(), 2);
 }
 
-/* Done, but what the answer shows is not known: it counts all the same. */
+/* Created, but the answer's state is not known: it counts anyway. */
 static void an_empty_answer_is_looked_up(void **state)
 {
 	(void)state;
@@ -352,7 +349,7 @@ static void a_trouble_that_lasts_is_said(void **state)
 	jobs_expect("worker", "Ready", "True ScaledJobReady");
 }
 
-/* What is created is told as it is. */
+/* The Event has the number really created. */
 static void a_quota_in_the_middle_leaves_what_was_created(void **state)
 {
 	(void)state;
@@ -393,12 +390,12 @@ static void large_templates_are_few_at_a_time(void **state)
 		if (fakecluster_under_way() > most)
 			most = fakecluster_under_way();
 	}
-	assert_in_range(most, 2, 5); /* 2 MiB of them, and what else there is */
+	assert_in_range(most, 2, 5); /* 2 MiB of bodies, and the rest */
 	assert_int_equal(jobs_count("worker"), 20);
 	assert_int_equal(creates(), 20);
 }
 
-/* Their answers cross: what was let through before says nothing about what is refused since. */
+/* Their answers cross: an earlier success says nothing about later refusals. */
 static void answers_of_before_a_refusal_do_not_hide_it(void **state)
 {
 	(void)state;
@@ -531,7 +528,7 @@ static void a_deleted_one_creates_no_more(void **state)
 	assert_int_equal((int)jobs_counted("kscaled_jobs_created_total", "worker"), 0);
 }
 
-/* Made anew under the same name, it has nothing to do with what the one before left open. */
+/* Recreated under the same name, it has nothing to do with its predecessor's open creates. */
 static void one_made_anew_starts_afresh(void **state)
 {
 	(void)state;
@@ -584,7 +581,7 @@ static void a_paused_one_creates_no_more_and_looks_up_what_is_open(void **state)
 	assert_int_equal(jobs_count("worker"), 100);
 }
 
-/* The word comes when the loop has stopped: what is paused is not looked at. */
+/* The message comes when the loop has stopped: a paused object is not polled. */
 static void a_refusal_that_comes_after_the_pause_wakes_nobody(void **state)
 {
 	unsigned asked;
@@ -606,7 +603,7 @@ static void a_refusal_that_comes_after_the_pause_wakes_nobody(void **state)
 	assert_int_equal(creates(), 1);
 }
 
-/* What was planned for an older decision is not added to a newer one. */
+/* Jobs planned by an older decision are not added to a newer one. */
 static void a_newer_decision_takes_the_place_of_what_is_planned(void **state)
 {
 	(void)state;

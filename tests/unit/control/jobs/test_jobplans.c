@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Creates that were decided and are not sent yet: however many they are, they hold up nobody, and
- * end with whatever they were decided from.
+ * Creates that were decided but not sent yet: however many, they delay no other object, and end
+ * with the reason for them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,8 +73,8 @@ static void it_ends_with_a_pause(void **state)
 }
 
 /*
- * What was decided by the spec of before is not done by the one of now, while Jobs of before are
- * being deleted either.
+ * A decision of the earlier spec is not carried out under the new one, not even while old Jobs are
+ * being deleted.
  */
 static void it_ends_with_another_spec(void **state)
 {
@@ -90,7 +90,7 @@ static void it_ends_with_another_spec(void **state)
 	assert_int_equal(creates(), sent);
 }
 
-/* The next look that can say nothing takes back what was said before, whatever its reason. */
+/* The next decision replaces the earlier one, even if it is empty. */
 static void it_ends_when_nothing_can_be_decided(void **state)
 {
 	unsigned sent;
@@ -124,10 +124,7 @@ static void it_stands_still_while_the_server_is_in_trouble(void **state)
 	assert_int_equal(jobs_count("worker"), 1000);
 }
 
-/*
- * Who goes away with all the creates that may be under way leaves the turn to those who wait for
- * it.
- */
+/* An object that is deleted with all creates under way passes its turn to the others. */
 static void one_that_stops_holds_up_nobody(void **state)
 {
 	(void)state;
@@ -147,7 +144,7 @@ static void one_that_stops_holds_up_nobody(void **state)
 	assert_int_equal(creates(), CREATES_MAX + 2);
 }
 
-/* But nobody has a turn who does not lead. */
+/* But a non-leader has no turn. */
 static void who_does_not_lead_has_no_turn(void **state)
 {
 	(void)state;

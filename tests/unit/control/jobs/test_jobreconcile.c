@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what a ScaledJob says to what is done about it: conditions, Events, the loop's life. */
+/* From the ScaledJob to actions: conditions, Events, the loop's life. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -107,7 +107,7 @@ static void faults_name_what_is_wrong(void **state)
 	}
 }
 
-/* One Event in KEDA's words alone, which its users may look for, and one of what is wrong. */
+/* One Event with KEDA's text, which users may look for, and one with the error. */
 static void kedas_words_have_an_event_of_their_own(void **state)
 {
 	static const struct {
@@ -156,7 +156,7 @@ static void the_minimum_is_kept_without_triggers(void **state)
 	world_pass(MINUTE_MS);
 	assert_int_equal(jobs_count("another"), 4);
 	assert_int_equal(jobs_count("worker"), 3);
-	/* the loop and reconcile agree on what is said */
+	/* the loop and reconcile write the same text */
 	assert_int_equal(fakecluster_calls(KUBE_MERGE_PATCH, "/status"), 0);
 	jobs_expect("worker", "Ready", "False ScaledJobCheckFailed ");
 
@@ -258,7 +258,7 @@ static void a_deleted_one_is_released_and_its_jobs_go_with_it(void **state)
 	world_pass(MINUTE_MS);
 }
 
-/* What failed while it lived, and waits half a minute by now, is not its deletion's. */
+/* A failure during its life, backing off by half a minute, does not delay its deletion. */
 static void an_earlier_failure_holds_no_deletion_up(void **state)
 {
 	(void)state;

@@ -64,7 +64,7 @@ static void delete_them(void)
 		fakecluster_delete(jobs_path("worker", 0));
 }
 
-/* Nor is it asked for again and again until the watch has told of it. */
+/* Nor is it deleted again and again until the watch shows the result. */
 static void what_is_gone_already_is_no_failure(void **state)
 {
 	(void)state;
@@ -79,7 +79,7 @@ static void what_is_gone_already_is_no_failure(void **state)
 	jobs_expect("worker", "Ready", "True");
 }
 
-/* As of a proxy that knows nothing of Jobs: what runs, counts. */
+/* As from a proxy: a running Job counts. */
 static void a_404_alone_makes_no_job_go(void **state)
 {
 	(void)state;
@@ -214,8 +214,8 @@ static void what_is_served_otherwise_is_no_other_template(void **state)
 	world_pass(MINUTE_MS);
 	assert_int_equal(deletes(), 0);
 	assert_int_equal(fakecluster_calls(KUBE_LIST, HISTORY),
-		2); /* the one before, and that there is none before it */
-	/* Back, and at once another one: what was made before the two is known. */
+		2); /* the previous one, and that there is none before it */
+	/* Changed back, and changed again at once: Jobs of both versions are known. */
 	fakecluster_change(WORKER, "{'spec':{'maxReplicaCount':8,'jobTargetRef':{'backoffLimit':null}}}");
 	world_pass(MINUTE_MS);
 	assert_int_equal(deletes(), 0);
@@ -229,7 +229,7 @@ static void what_is_served_otherwise_is_no_other_template(void **state)
 	jobs_expect("worker", "Ready", "True");
 }
 
-/* It sees that this generation was reconciled, and what there was before it is forgotten by now. */
+/* It sees that this generation was reconciled, and etcd has forgotten the versions before it. */
 static void who_leads_next_goes_by_the_status(void **state)
 {
 	(void)state;
@@ -259,7 +259,7 @@ static void a_change_that_nobody_saw(void **state)
 	assert_int_equal(deletes(), 3);
 }
 
-/* A server that cannot tell what there was: what was not seen to be the same is another one. */
+/* A server that cannot list the old versions: jobTargetRef counts as changed. */
 static void what_there_was_cannot_be_listed(void **state)
 {
 	static const int statuses[] = { 410, 403, 400, 500 };
@@ -333,7 +333,7 @@ static void of_many_that_fail_the_same_is_named(void **state)
 	world_pass(1000);
 	jobs_expect("worker", "Ready", "False ScaledJobCheckFailed Not able to delete job: worker-");
 	statuses = fakecluster_calls(KUBE_MERGE_PATCH, "/status");
-	for (unsigned i = 0; i < 40; i++) { /* what changes is another one in the list of Jobs each time */
+	for (unsigned i = 0; i < 40; i++) { /* another Job of the list changes each time */
 		fakecluster_change(jobs_path("worker", i), "{'metadata':{'annotations':{'a':'b'}}}");
 		world_pass(MINUTE_MS);
 	}
@@ -357,10 +357,7 @@ static void nothing_is_deleted_while_paused(void **state)
 	assert_int_equal(deletes(), 3);
 }
 
-/*
- * Who goes away with all the deletes that may be under way leaves the turn to those who wait for
- * it.
- */
+/* An object that is deleted with all deletes under way passes its turn to the others. */
 static void one_that_stops_holds_up_nobody(void **state)
 {
 	(void)state;

@@ -40,7 +40,7 @@ static void waits_for_keda(void **state)
 	assert_true(t.out.leading);
 }
 
-/* By what changes, not by its times: our clock, or KEDA's, may be wrong. */
+/* By changes, not by its times: our clock, or KEDA's, may be wrong. */
 static void keda_lease_verdicts(void **state)
 {
 	static const struct {
@@ -95,7 +95,7 @@ static void keda_comes_up_while_leading(void **state)
 	fake_advance(10000);
 	assert_false(t.out.leading);
 	assert_int_equal(t.lost, 1);
-	assert_holder(""); /* given back: what stands there is true */
+	assert_holder(""); /* released: the record is true */
 	assert_int_equal(fake_logged("stopped leading: KEDA"), 1);
 }
 

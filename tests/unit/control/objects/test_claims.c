@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who may have an HPA and a target: a user's own HPA, two objects that want the same, and what
- * happens when the first of them goes.
+ * Ownership of an HPA and a target: a user's own HPA, two objects with the same claim, and the end
+ * of the first.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,7 +87,7 @@ static void another_controllers_hpa_is_taken_over_as_well(void **state)
 	assert_string_equal(fakecluster_text(MINE, "metadata.ownerReferences.0.kind"), "ScaledObject");
 }
 
-/* The default's name was never chosen for somebody else's HPA. */
+/* The default name was never chosen for a foreign HPA. */
 static void without_the_name_written_nothing_is_taken(void **state)
 {
 	(void)state;
@@ -152,7 +152,7 @@ static void who_was_first_is_not_judged_from_half_a_list(void **state)
 {
 	(void)state;
 	world_deployment("web", 1);
-	/* stands first in lists, and is second by its name */
+	/* first in lists, second by name */
 	world_scaledobject("zebra", "'scaleTargetRef':{'name':'web'}");
 	world_scaledobject("web", "");
 	world_pass(2000);
@@ -166,7 +166,7 @@ static void who_was_first_is_not_judged_from_half_a_list(void **state)
 	world_expect("web", "Ready", "True");
 }
 
-/* It never scaled that target: what it remembers is another's. */
+/* It never scaled that target: its stored replicas belong to another's. */
 static void a_refused_one_restores_nothing(void **state)
 {
 	(void)state;
@@ -205,7 +205,7 @@ static void a_refused_one_scales_nothing_either(void **state)
 }
 
 /*
- * Its pause is its own affair: it takes its hands off, and does not lay them on what another
+ * Its pause concerns only itself: it releases its target, and does not touch one that another
  * scales.
  */
 static void a_refused_one_keeps_nobodys_replicas(void **state)
@@ -242,7 +242,7 @@ static void it_is_taken_up_when_the_first_one_goes_elsewhere(void **state)
 	world_expect("web", "Ready", "True");
 }
 
-/* Older, it may take what a younger one has; two HPAs on one target would stop each other. */
+/* An older object may take a younger one's target; two HPAs on one target would stop each other. */
 static void an_older_one_that_comes_back_displaces_the_younger(void **state)
 {
 	(void)state;
@@ -298,7 +298,7 @@ static void one_hpa_name_is_for_one_object(void **state)
 	world_expect("web", "Ready", "True");
 }
 
-/* creationTimestamp tells whole seconds. */
+/* creationTimestamp has whole seconds. */
 static void one_at_work_is_not_displaced_by_a_newcomer_of_the_same_second(void **state)
 {
 	(void)state;

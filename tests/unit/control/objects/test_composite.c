@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scalingModifiers and resources: one metric made of several, and triggers that nobody asks. */
+/* scalingModifiers and resources: one metric made of several, and triggers that are not polled. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static void on_survey(void *arg, const struct survey_result *r)
 		snprintf(said, sizeof(said), "%s %g", r->triggers[0].metric_name, r->triggers[0].reading.value);
 }
 
-/* What the HPA controller is told. */
+/* What the HPA controller gets. */
 static const char *get_metric(const char *metric)
 {
 	struct survey_terms terms = { .metric = metric,
@@ -170,7 +170,7 @@ static void cpu_alone_keeps_the_object_active(void **state)
 	assert_int_equal(world_replicas("web"), 3);
 	assert_int_equal(fakecluster_writes(), 0);
 	assert_int_equal(fakesource_asked(NULL), 0);
-	/* Somebody scales it to nothing: that is not what it says. */
+	/* Someone scales it to 0: that does not change the metric. */
 	fakecluster_change(DEPLOYMENT("web"), "{'spec':{'replicas':0}}");
 	world_pass(POLL_MS);
 	assert_int_equal(world_replicas("web"), 1);
@@ -233,7 +233,7 @@ static void a_cached_metric_is_what_the_last_poll_brought(void **state)
 #define CACHED_AND_FAR                                                                                                 \
 	"'pollingInterval':300,'triggers':[{'type':'scripted','useCachedMetrics':true,'metadata':{'source':'web'}}]"
 
-/* A wake-up raises from zero; what the HPA hears is another thing. */
+/* A wake-up raises from zero; the HPA gets another value. */
 static void a_wake_up_activates_and_tells_the_hpa_nothing(void **state)
 {
 	(void)state;
@@ -274,10 +274,7 @@ static void only_a_timed_poll_is_for_the_hpa(void **state)
 	assert_string_equal(get_metric("s0-scripted-web"), "s0-scripted-web 8");
 }
 
-/*
- * A poll that is due while other looks are under way; what the first one brought is not too old
- * yet.
- */
+/* A poll is due while other looks are under way; the first one's answer is not too old yet. */
 static void no_poll_is_lost_to_other_looks(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of an object: what is restored, what it waits for, and that nothing waits for us without
- * need.
+ * The end of an object: what is restored, what it waits for, and that nothing waits for us
+ * needlessly.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -145,7 +145,7 @@ static void others_finalizers_are_not_ours(void **state)
 	assert_int_equal(fakecluster_events_sent("ScaledObjectDeleted", ""), 1);
 }
 
-/* ---- What goes wrong ---- */
+/* ---- Failures ---- */
 
 static void a_target_that_is_gone_needs_no_restoring(void **state)
 {
@@ -179,7 +179,7 @@ static void an_hpa_that_is_gone_already_holds_nothing_up(void **state)
 	assert_int_equal(world_replicas("web"), 3);
 }
 
-/* While it stands, the HPA would undo what is restored. */
+/* While it exists, the HPA would undo the restore. */
 static void nothing_is_restored_before_the_hpa_is_gone(void **state)
 {
 	(void)state;
@@ -220,7 +220,7 @@ static void nothing_is_restored_before_the_hpas_are_known(void **state)
 	assert_null(fakecluster_get(WEB));
 }
 
-/* What failed while it lived, and waits half a minute by now, is not its deletion's. */
+/* A failure during its life, backing off by half a minute, does not delay its deletion. */
 static void an_earlier_failure_holds_no_deletion_up(void **state)
 {
 	(void)state;
@@ -270,7 +270,7 @@ static void another_finalizer(void)
 	fakecluster_change(WEB, "{'metadata':{'finalizers':['kscaled.io/restore','others.io/x']}}");
 }
 
-/* An answer that says it is gone already, and a watch that knows nothing of it. */
+/* An answer says it is gone already, and the watch does not show it. */
 static void a_release_that_was_not_found_is_looked_at_again(void **state)
 {
 	(void)state;
@@ -284,7 +284,7 @@ static void a_release_that_was_not_found_is_looked_at_again(void **state)
 	assert_null(fakecluster_get(WEB));
 }
 
-/* Others hold the object; what we had begun for it ends all the same. */
+/* Others hold the object; our own work on it ends anyway. */
 static void a_deleted_object_is_neither_scaled_nor_reported(void **state)
 {
 	(void)state;
@@ -335,7 +335,7 @@ static void the_deletion_comes_while_writes_are_under_way(void **state)
 	}
 }
 
-/* A name that is none, put in before the deletion, leads nowhere else. */
+/* An invalid name, inserted before the deletion, must not change the path. */
 static void a_hostile_name_is_only_a_name(void **state)
 {
 	(void)state;

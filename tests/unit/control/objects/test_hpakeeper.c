@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The HPA of an object: what others do to it, what is there already, and what a rename leaves. */
+/* The HPA of an object: changes by others, existing HPAs, and renames. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,8 +90,7 @@ static void an_hpa_is_not_taken_by_the_word_for_another(void **state)
 }
 
 /*
- * Two that scale one target overrule each other; ours was there first and stays, but it is said,
- * once.
+ * Two HPAs on one target overrule each other; ours was first and stays, but that is reported once.
  */
 /* As KEDA has left it; the admission webhook refuses a new one. */
 static void an_hpa_with_a_long_name_works_on(void **state)
@@ -185,7 +184,7 @@ static void an_admission_plugin_that_changes_hpas_causes_no_endless_writes(void 
 	world_expect("web", "Ready", "True");
 }
 
-/* What it makes of ours is left; what others make of that is put right, as often as they do. */
+/* Changes by the API server are left; changes by others are reverted, as often as they come. */
 static void under_such_a_plugin_the_edits_of_others_are_put_right(void **state)
 {
 	(void)state;
@@ -211,7 +210,7 @@ static void on_line(void *arg, enum log_level level, const char *line)
 	fights_told += level == LOG_LEVEL_WARN && strstr(line, "others keep changing") != NULL;
 }
 
-/* Somebody who undoes each write: it is written again, later and later, and told. */
+/* Someone undoes each write: it is repeated, later and later, and reported. */
 static void a_race_of_writers_slows_down(void **state)
 {
 	unsigned first, last;
@@ -256,7 +255,7 @@ static void put_hpa(const char *owner_kind, const char *owner_name)
 	fakecluster_apply(WEB_HPA, text);
 }
 
-/* As the API server tells who wrote it, last somebody who applies all of it. */
+/* Field managers as the API server records them, last one that applies all of it. */
 static void apply_as(const char *who)
 {
 	MEM_AUTO char *text = mem_printf("{'metadata':{'managedFields':[{'manager':'kscaled','operation':'Update','"

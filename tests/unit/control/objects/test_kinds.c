@@ -110,7 +110,7 @@ static void another_kind_is_followed_and_the_old_target_left_as_it_is(void **sta
 	assert_string_equal(fakecluster_text(HPA("keda-hpa-web"), "spec.scaleTargetRef.kind"), "StatefulSet");
 }
 
-/* What is answered about the old target must not be taken for the new one's. */
+/* An answer about the old target must not be taken for the new one's. */
 static void a_write_to_the_old_target_says_nothing_about_the_new(void **state)
 {
 	(void)state;

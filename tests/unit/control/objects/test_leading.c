@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Leadership that comes and goes in the middle of everything: who does not lead writes nothing,
- * asks nothing, and hears no answer to what it had begun.
+ * Leadership that comes and goes at any moment: a non-leader writes nothing, asks nothing, and
+ * ignores answers to earlier calls.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +42,7 @@ static void a_standby_does_nothing(void **state)
 	assert_int_equal(fakecluster_events_sent(NULL, ""), 0);
 }
 
-/* Who does not poll says nothing about polls, and must not keep what nobody takes away any more. */
+/* A process that does not poll has no metrics of polls, and must not keep stale ones. */
 static void what_was_measured_goes_with_the_lead(void **state)
 {
 	struct buf page = BUF_INIT(1 << 20);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Annotations that pause: what stops, what stands, what comes back, and that it survives whatever
- * happens on the way.
- */
+/* Annotations that pause: what stops, what stays, what resumes, and restarts in between. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +54,7 @@ static void expect_running(void)
 
 /* ---- Paused ---- */
 
-/* What the HPA did, and a fallback that stood in, is over. */
+/* The HPA's state, and an active fallback, are gone. */
 static void a_pause_ends_the_fallback(void **state)
 {
 	(void)state;
@@ -253,7 +250,7 @@ static void the_target_is_kept_at_its_paused_replicas(void **state)
 	fakecluster_forget_calls();
 	world_pass(HOUR_MS);
 	assert_int_equal(fakecluster_writes(), 0);
-	/* Enforced while it stands. */
+	/* Enforced while it exists. */
 	fakecluster_change(DEPLOYMENT("web"), "{'spec':{'replicas':1}}");
 	world_pass(100);
 	assert_int_equal(world_replicas("web"), 5);
@@ -435,7 +432,7 @@ static void a_pause_survives_a_restart(void **state)
 	assert_int_equal(fakecluster_writes(), 0);
 	assert_int_equal(fakecluster_calls(KUBE_GET, ""), 0);
 	assert_int_equal(fakecluster_events_sent("ScaledObjectPaused", ""), 1);
-	/* Ended while nobody was there. */
+	/* Ended while no leader existed. */
 	world_lead(false);
 	annotate("null");
 	world_restart();

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Sources that fail now and then, or for another reason than before: what Ready, the Events and the
- * log say.
- */
+/* Sources that fail now and then, or for changing reasons: Ready, Events and log. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,7 +92,7 @@ static void it_was_ready_and_says_so_until_the_third_poll(void **state)
 	world_expect("web", "Ready", "True");
 }
 
-/* Who polls seldom is asked once more before it is told. */
+/* With rare polls the source is asked once more before the failure is reported. */
 static void thirty_seconds_are_enough(void **state)
 {
 	unsigned asked;
@@ -127,7 +124,7 @@ static void another_spec_was_never_ready(void **state)
 	world_expect("web", "Ready", "False TriggerError " WRONG "other: source other: no such host");
 }
 
-/* After a restart the stored status says what was. */
+/* After a restart the stored status is used. */
 static void a_new_process_knows_that_it_was_ready(void **state)
 {
 	(void)state;

@@ -69,7 +69,7 @@ static void a_quiet_object_costs_no_writes(void **state)
 	assert_true(fakesource_asked("web") >= 359);
 	fakecluster_relist("");
 	world_pass(HOUR_MS);
-	/* Echoes of what concerns us not. */
+	/* Echoes of irrelevant changes. */
 	fakecluster_change(WEB, "{'metadata':{'annotations':{'note':'x'}}}");
 	fakecluster_change(DEPLOYMENT("web"), "{'status':{'observedGeneration':2}}");
 	fakecluster_change(WEB_HPA, "{'status':{'currentReplicas':1}}");
@@ -150,7 +150,7 @@ static void a_failing_write_is_told_backed_off_and_recovered_from(void **state)
 	}
 }
 
-/* Done, but the answer was lost: what is there already is found to be ours. */
+/* Created, but the answer was lost: the existing HPA is recognised as ours. */
 static void a_lost_answer_makes_no_second_hpa(void **state)
 {
 	(void)state;
@@ -182,7 +182,7 @@ static void failing_later_leaves_the_loop_running(void **state)
 	world_expect("web", "Active", "False ScalerNotActive");
 }
 
-/* What was said meanwhile is put right by a look at once, not by the next poll. */
+/* A changed status is corrected at once, not by the next poll. */
 static void a_recovery_does_not_wait_for_the_poll(void **state)
 {
 	(void)state;
@@ -214,7 +214,7 @@ static void a_conflict_is_no_news(void **state)
 	assert_int_equal(fakecluster_calls(KUBE_UPDATE, HPAS), 2);
 	assert_int_equal(fakecluster_events_sent("ScaledObjectCheckFailed", ""), 0);
 	assert_int_equal(fakecluster_calls(KUBE_MERGE_PATCH, "/status"), 1);
-	/* One that never ends is told. */
+	/* One that never ends is reported. */
 	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_UPDATE, HPAS, FAKECLUSTER_ANY, 409);
 	world_scaledobject("web", "'maxReplicaCount':8");
 	world_pass(60000);
@@ -288,7 +288,7 @@ static void another_target_is_read_before_it_is_judged(void **state)
 	assert_int_equal(fakecluster_events_sent("ScaledObjectCheckFailed", ""), 0);
 }
 
-/* ---- What cannot be followed ---- */
+/* ---- Invalid objects ---- */
 
 static const struct {
 	const char *spec, *says;
@@ -491,7 +491,10 @@ static void namespaces_take_turns(void **state)
 	assert_in_range(before, 0, 2);
 }
 
-/* What a reconcile costs goes with its triggers: 256 are a turn's, and the object that has them. */
+/*
+ * A reconcile's cost grows with its triggers: a turn has room for 256, plus those of the last
+ * object.
+ */
 static void a_turn_takes_up_fewer_objects_with_many_triggers(void **state)
 {
 	enum { OBJECTS = 12, TRIGGERS = 100 };

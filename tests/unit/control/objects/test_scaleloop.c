@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Poll, decide, write /scale: what happens to the replicas, and what is said about it. */
+/* Poll, decide, write /scale: the replicas, and the reports. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static void a_wake_up_is_followed_at_once(void **state)
 	assert_int_equal(scale_writes(), 1);
 }
 
-/* From look to look; what comes within the interval leads to one look at its end. */
+/* Counted from look to look; wake-ups within the interval lead to one look at its end. */
 static void wake_ups_are_put_off_to_the_end_of_the_interval(void **state)
 {
 	unsigned asked;
@@ -73,10 +73,7 @@ static void wake_ups_are_put_off_to_the_end_of_the_interval(void **state)
 	assert_in_range(fakesource_asked("web"), asked + 11, asked + 14);
 }
 
-/*
- * Asked before the word came: what it answers may not know of it, so there is another look behind
- * it.
- */
+/* Asked before the wake-up: its answer may not include the work, so another look follows. */
 static void a_wake_up_during_a_look_leads_to_another(void **state)
 {
 	(void)state;
@@ -112,8 +109,8 @@ static void many_objects_on_one_question_ask_once(void **state)
 }
 
 /*
- * Work comes while the target is being scaled to zero: nobody says so again, and the next poll is
- * far.
+ * Work comes while the target is being scaled to zero: no further event follows, and the next poll
+ * is far.
  */
 static void work_that_comes_during_a_write_is_seen_after_it(void **state)
 {
@@ -560,7 +557,7 @@ static void a_changed_interval_is_followed(void **state)
 	assert_in_range(fakesource_asked("web") - asked, 59, 61);
 }
 
-/* What was asked before the object changed says nothing about what it asks for now. */
+/* Answers to questions from before a change of the object do not count. */
 static void answers_to_old_questions_are_not_judged(void **state)
 {
 	(void)state;
@@ -631,8 +628,7 @@ static void stamp(const char *field, int64_t ahead_ms)
 }
 
 /*
- * Active three hours from now, by the clock of who led before: the cooldown lasts as long as it
- * says.
+ * Active three hours from now, by the clock of the previous leader: the cooldown keeps its length.
  */
 static void a_stamp_from_the_future_holds_nobody(void **state)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing .status: what differs, once, under the object's version, whatever the server makes of it.
+ * Writing .status: differences only, once, under the object's version, whatever the server makes of
+ * it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -127,8 +128,8 @@ static void keep_nothing(void)
 }
 
 /*
- * Another writer who takes everything away each time meets a writer who gives up nothing, but is no
- * faster than the changes it sees.
+ * A writer that removes everything each time, against one that writes everything again, but no
+ * faster than it sees the changes.
  */
 static void what_others_take_away_is_written_again(void **state)
 {
@@ -192,7 +193,7 @@ static void failing_writes_are_backed_off_whatever_the_polls_say(void **state)
 	}
 }
 
-/* Done, but the answer was lost: the watch tells, and nothing is left to write. */
+/* Written, but the answer was lost: the watch shows it, and nothing is left to write. */
 static void a_lost_answer_is_found_out_by_the_watch(void **state)
 {
 	(void)state;

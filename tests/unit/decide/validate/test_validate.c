@@ -228,7 +228,7 @@ static void count_faults(void *arg, const struct err *err)
 	++*(unsigned *)arg;
 }
 
-/* What KEDA's webhook refuses, and its reconciler works with, is refused when it is new. */
+/* Rules of KEDA's webhook that its reconciler does not have apply to new objects only. */
 static void test_what_is_stored_goes_on(void **state)
 {
 #define NAMED(name, more) "{'metadata':{'name':'" name "','namespace':'shop'},'spec':{" GIVEN_TARGET more "}}"
@@ -268,7 +268,7 @@ static void test_what_is_stored_goes_on(void **state)
 		"spec.cooldownPeriod: -1 is too small: at least 0");
 }
 
-/* The word for programs beside the text: KEDA's where it has one. */
+/* The reason for programs besides the text: KEDA's if it has one. */
 static void test_reasons(void **state)
 {
 	static const struct {

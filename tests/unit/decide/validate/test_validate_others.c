@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lies outside a ScaledObject and may speak against it. */
+/* Conflicts of a ScaledObject with other objects. */
 #include "decide/validate/validate.h"
 
 #include "../../crd/given.h"

@@ -117,7 +117,7 @@ static int teardown(void **state)
 	return failed;
 }
 
-/* ---- Who asks ---- */
+/* ---- Askers ---- */
 
 struct found {
 	struct dns_lookup *lookup;
@@ -211,7 +211,7 @@ static void below_localhost_nobody_is_asked(void **state)
 	assert_int_equal(w->asked, 1);
 }
 
-/* More than fit into a datagram: the server says so, and is asked over TCP. */
+/* More than fits into a datagram: the server says so, and is asked over TCP. */
 static void many_addresses(void **state)
 {
 	struct world *w = *state;
@@ -287,7 +287,7 @@ static void names_are_known_in_shares(void **state)
 	free(many);
 }
 
-/* It is asked for again when its rest is over, and not before; who waits gets that answer. */
+/* It is looked up again after its back-off, not before; waiting askers get that answer. */
 static void who_failed_rests(void **state)
 {
 	struct world *w = *state;
@@ -323,7 +323,7 @@ static void on_again(void *arg, const struct names_answer *answer)
 		names_ask(a->names, "broken.test", &a->asker);
 }
 
-/* One that asks again when it is told is not told the same at once, and again. */
+/* An asker that asks again in its callback does not get the same answer at once. */
 static void who_asks_again_waits(void **state)
 {
 	struct world *w = *state;
@@ -333,7 +333,7 @@ static void who_asks_again_waits(void **state)
 	names_ask(a.names, "broken.test", &a.asker);
 	SERVE_UNTIL(w, a.calls > 0);
 	assert_int_equal(a.calls, 1);
-	SERVE_UNTIL(w, a.calls > 1); /* when its rest is over */
+	SERVE_UNTIL(w, a.calls > 1); /* after its back-off */
 	assert_int_equal(a.calls, 2);
 	names_leave(&a.asker);
 }
@@ -349,7 +349,7 @@ static void search_list(void **state)
 	assert_string_equal(w->last, "short.far.test");
 }
 
-/* What is under way is asked again by what the file says now, and what was known does not count. */
+/* Lookups under way are repeated with the file's new content, and earlier results do not count. */
 static void resolv_conf_changes(void **state)
 {
 	struct world *w = *state;
@@ -449,7 +449,7 @@ static void records_are_found_once(void **state)
 	assert_string_equal(r[0].first, "one=1&two=2");
 }
 
-/* Also those of which the server says that they must not be kept. */
+/* Also those with a TTL of 0. */
 static void records_have_a_floor(void **state)
 {
 	struct world *w = *state;
@@ -505,7 +505,7 @@ static void records_by_the_search_list(void **state)
 	nameserver_configure(&w->server, w->f, "search near.test far.test\noptions ndots:5\n");
 	find_records(w, &r, "_x._tcp.short", DNSRECORD_SRV);
 	assert_int_equal(r.port, 27019);
-	assert_int_equal(open.port, 27019); /* asked again by what the file says now */
+	assert_int_equal(open.port, 27019); /* looked up again with the file's new content */
 	ask_records(w, &r, "silent.test", DNSRECORD_TXT);
 	dns_lookup_cancel(r.lookup);
 }

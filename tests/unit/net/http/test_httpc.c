@@ -54,7 +54,7 @@ static void http_errors_are_answers(void **state)
 {
 	struct world *w = *state;
 
-	for (int stream = 0; stream < 2; stream++) { /* what is no 2xx is collected in either case */
+	for (int stream = 0; stream < 2; stream++) { /* other bodies than of a 2xx are collected in either case */
 		RESULT(missing, w);
 		RESULT(busy, w);
 		start(missing, "/404", stream);
@@ -476,14 +476,14 @@ static void the_deadline_ends_a_request(void **state)
 		assert_true(loop_now_ms(w->f->loop) - started >= 300);
 		assert_int_equal(r->err.kind, ERR_TEMPORARY);
 		assert_non_null(strstr(r->err.msg, "no complete answer within 300 ms"));
-		UNTIL(w->f, w->gone == 1); /* and the server is told */
+		UNTIL(w->f, w->gone == 1); /* and the server notices */
 		mem_free_ptr(&r);
 	}
 }
 
 /*
- * A process that was stopped between a request and its sending does not send it when it goes on and
- * its time is over: on a connection that is there, nor on a new one.
+ * A process that was stopped between a request and its sending does not send it after its deadline,
+ * neither on an existing connection nor on a new one.
  */
 static void what_is_late_is_not_sent(void **state)
 {
@@ -570,7 +570,7 @@ static void the_handshake_has_its_own_deadline(void **state)
 	char url[64];
 	RESULT(r, w);
 
-	snprintf(url, sizeof(url), "https://127.0.0.1:%u", port); /* the kernel accepts, nobody shakes hands */
+	snprintf(url, sizeof(url), "https://127.0.0.1:%u", port); /* the kernel accepts, no one shakes hands */
 	start_request(r, url, "/", (struct httpc_request){ .connect_ms = 100, .deadline_ms = PATIENCE_MS }, false);
 	UNTIL(w->f, r->done);
 	assert_non_null(strstr(r->err.msg, "no connection within 100 ms"));

@@ -108,7 +108,7 @@ static void all_that_is_written_at_once_comes(void **state)
 
 /* ---- Connections that are dead ---- */
 
-/* What the kernel of a hanging server does: everything is acknowledged, nothing answered. */
+/* Like the kernel of a hanging server: everything is acknowledged, nothing answered. */
 struct mute {
 	struct h2server *server;
 	bool mute, opens; /* opens: headers alone */
@@ -231,7 +231,7 @@ static void a_connection_on_which_something_comes_is_kept(void **state)
 	h2server_end(m.server);
 }
 
-/* Servers of many: those who share it are not disturbed, and the last one closes it. */
+/* Streams that share the connection are not disturbed, and the last one closes it. */
 static void a_dead_connection_among_others_ends_with_its_last_call(void **state)
 {
 	struct world *w = *state;

@@ -96,7 +96,7 @@ static void who_never_gets_a_connection_gives_it_back(void **state)
 	deaf_close(&d);
 }
 
-/* As when a server is gone and comes back: what was given back is not given back twice. */
+/* A server goes and comes back: descriptors are not given back twice. */
 static void numbers_are_used_again(void **state)
 {
 	struct world *w = *state;

@@ -121,7 +121,7 @@ static void silence_ends(void **state)
 	client_open(&tls, httpd_port(s->h));
 	UNTIL(s->f, client_ended(&tls));
 	client_close(&tls);
-	server_open_client(s, &tls); /* shakes hands, then says nothing */
+	server_open_client(s, &tls); /* shakes hands, then sends nothing */
 	UNTIL(s->f, client_ended(&tls));
 	client_close(&plain);
 	client_close(&kept);
@@ -247,7 +247,7 @@ static void bodies_up_to_the_cap_are_taken(void **state)
 
 		server_start(s, &config, tls);
 		server_open_client(s, &c);
-		for (int i = 0; i < 20; i++) { /* what one connection brings in all has no cap */
+		for (int i = 0; i < 20; i++) { /* the total of one connection has no cap */
 			client_forget(&c);
 			client_send(&c, request);
 			UNTIL(s->f, client_has(&c, "bbb") && c.got.len > 10000);

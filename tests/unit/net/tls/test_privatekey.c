@@ -147,7 +147,7 @@ static void a_namespace_decrypts_so_much_at_once(void **state)
 	assert_int_equal(tried("1", pem), ERR_INVALID);
 	assert_int_equal(tried("2", pem), ERR_INVALID);
 	assert_int_equal(tried("3", pem), ERR_TEMPORARY);
-	assert_int_equal(tried("1", pem), ERR_INVALID); /* what is known costs nothing */
+	assert_int_equal(tried("1", pem), ERR_INVALID); /* a known key costs nothing */
 	computing_for("other");
 	assert_int_equal(tried("4", pem), ERR_INVALID);
 	computing_for("hostile");

@@ -45,7 +45,7 @@ static int both_teardown(void **state)
 	return fixture_teardown(&f);
 }
 
-/* A whole handshake; says why it failed. */
+/* A whole handshake; returns why it failed. */
 static bool meet(struct both *b, const struct tls_client_config *config, const char *name, char *why, size_t size)
 {
 	struct err err = { .kind = ERR_NONE };
@@ -173,7 +173,7 @@ static SSL_CTX *weakly_signed(const struct x509_pair *ca, const struct x509_pair
 	return ctx;
 }
 
-/* The system's roots, too, must not vouch for what is signed with SHA-1. */
+/* The system's roots must not vouch for SHA-1 signatures, either. */
 static void weak_signatures_are_refused(void **state)
 {
 	struct both *b = *state;
@@ -205,8 +205,7 @@ static void weak_signatures_are_refused(void **state)
 }
 
 /*
- * Files and what they link to; no folders, no names that begin with "..", and what is no
- * certificate harms nobody.
+ * Files and links to files; no folders, no names that begin with "..", and other files do no harm.
  */
 static void folders_of_roots_count_too(void **state)
 {
@@ -500,9 +499,7 @@ static void bad_pems_are_named(void **state)
 	}
 }
 
-/*
- * An encrypted key: with its password, without, and with a wrong one; nobody asks on the terminal.
- */
+/* An encrypted key: with its password, without, and with a wrong one; no prompt on the terminal. */
 static void encrypted_keys_need_their_password(void **state)
 {
 	struct both *b = *state;

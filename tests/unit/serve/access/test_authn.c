@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who asks, with a scripted API server (fake_kube), scripted requests (fake_httpd), and real
+ * Authentication with a scripted API server (fake_kube), scripted requests (fake_httpd), and real
  * certificates over real handshakes.
  */
 #include <setjmp.h>
@@ -238,7 +238,7 @@ static void headers_count_for_nobody_else(void **state)
 
 		connect_with(&pipe, cases[i].client);
 		expect_refused(&r, cases[i].says);
-		expect_refused(&r, cases[i].says); /* what is remembered says the same */
+		expect_refused(&r, cases[i].says); /* the cached result is the same */
 		disconnect(&pipe);
 	}
 	expect_refused(&r, "neither"); /* plain HTTP */
@@ -266,7 +266,7 @@ static void a_front_proxy_that_names_nobody_needs_a_token(void **state)
 #define GROUP "X-Remote-Group"
 #define EXTRA "X-Remote-Extra-Key"
 
-/* What others of the same proxy say is never answered from what the connection said last. */
+/* Other users of the same proxy never get the connection's cached user. */
 static void every_word_of_a_user_counts_on_a_kept_connection(void **state)
 {
 	struct httpd_request r = REQUEST({ "Accept", "*/*" }, { USER, "mia" }, { UID, "u" }, { GROUP, "a" },
@@ -319,7 +319,7 @@ static void the_same_user_on_a_kept_connection_is_read_once(void **state)
 	list_configmap();
 	connect_with(&pipe, &proxy_pair);
 	first = expect_known(&r, "mia");
-	again = expect_known(&later, "mia"); /* what says nothing of the user may differ */
+	again = expect_known(&later, "mia"); /* headers that do not name the user may differ */
 	assert_ptr_equal(first, again);
 	requester_unref(again);
 	other = expect_known(&turned, "mia");
@@ -358,7 +358,7 @@ static void what_a_connection_said_is_forgotten_with_the_configmap(void **state)
 	disconnect(&pipe);
 
 	list_configmap();
-	connect_with(&pipe, &stranger); /* who speaks the same words over a connection of his own */
+	connect_with(&pipe, &stranger); /* the same words over another connection */
 	expect_refused(&r, "not the front proxy's");
 	disconnect(&pipe);
 }
@@ -423,7 +423,7 @@ static void a_connection_is_judged_anew_when_the_configmap_changes(void **state)
 	disconnect(&pipe);
 }
 
-/* A server whose cache does not know the field selector tells of all ConfigMaps. */
+/* A server whose cache ignores the field selector sends all ConfigMaps. */
 static void other_configmaps_of_the_namespace_are_not_looked_at(void **state)
 {
 	struct httpd_request r = REQUEST({ "X-Remote-User", "mia" });

@@ -31,7 +31,7 @@ struct asker {
 	bool yes;
 	char why[64], who[64];
 	struct err err;
-	struct asker *cancels; /* cancels this one when told */
+	struct asker *cancels; /* cancels this one in its callback */
 	bool asks_again;
 };
 
@@ -124,7 +124,7 @@ static void a_failed_review_is_not_remembered(void **state)
 	assert_int_equal(verdicts_count(v), 0);
 	ask(&b, v, "k");
 	assert_int_equal(start_count, 2);
-	verdicts_free(v); /* with a review under way and somebody waiting */
+	verdicts_free(v); /* with a review under way and a waiter */
 	assert_int_equal(b.told, 0);
 }
 
@@ -222,7 +222,7 @@ static void a_review_that_nobody_waits_for_is_still_remembered(void **state)
 
 static void who_is_told_may_ask_anew(void **state)
 {
-	/* so small that the new question pushes the settled verdict out while it is told */
+	/* so small that a new question evicts the settled verdict during the callbacks */
 	struct verdicts *v = make(LONG, 1, 5);
 	struct asker a = { .asks_again = true }, b = { 0 };
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What is told about a ScaledObject, without asking a source.
- */
+/* The explanation of a ScaledObject, without asking a source. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -223,7 +221,7 @@ static void failures_and_fallbacks(void **state)
 	assert_true(json_is_true(at(o, "triggers.0.active")));
 	assert_true(json_is_true(at(o, "triggers.0.fallingBack")));
 	json_decref(o);
-	/* What a formula gets as nil has no value, whatever stands there meanwhile. */
+	/* A trigger that is nil in the formula has no value, whatever its reading. */
 	room.cache->fallback_replicas = -1;
 	room.cache->value = -1;
 	o = explained();

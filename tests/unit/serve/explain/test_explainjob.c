@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the status port tells of ScaledJobs, alone and beside a ScaledObject. */
+/* The explanation of ScaledJobs, alone and together with a ScaledObject. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -106,7 +106,7 @@ static void the_whole(void **state)
 	scaledjob_free(sj);
 }
 
-/* What only a ScaledObject has is not there at all, and so nobody takes it for unknown. */
+/* Members of a ScaledObject only are absent, so that they are not taken for unknown. */
 static void what_it_does_not_have_is_left_out(void **state)
 {
 	static const char *const absent[] = { "target", "idle", "pausing", "forced", "fallback", "hpa", "composite",
@@ -171,7 +171,7 @@ static void numbers_and_words_have_their_defaults(void **state)
 	}
 }
 
-/* It watches no Jobs, and what it decided when it led is history. */
+/* It watches no Jobs, and its decisions as a leader are history. */
 static void a_standby_says_so_and_what_it_knows(void **state)
 {
 	char text[] = "creates 3 Jobs: 10 waiting";
@@ -240,7 +240,7 @@ static void what_is_wrong_goes_first(void **state)
 			true, false },
 		{ "", CONDITION("Ready", "False", "ScaledObjectCheckFailed", "not its word"), "creates no Job", true,
 			false },
-		/* the sentence tells it, too */
+		/* the sentence mentions it, too */
 		{ "", CONDITION("Ready", "False", "KEDAJobCreateFailed", "quota"), "creates no Job", true, false },
 		{ "", CONDITION("Ready", "False", "KEDAJobCreateFailed", "quota"), "quota", false, false },
 		{ "", CONDITION("Ready", "True", "ScaledJobReady", "fine"), NULL, false, false },

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The insight API as it is asked: who may read what, what an object is made of, lists and their
- * filters, Tables, and what is refused. What a summary and an explanation say is tried in
- * ../explain.
+ * The insight API: access, the content of an object, lists and their filters, Tables, and refusals.
+ * Summary and explanation are tested in ../explain.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,7 +42,7 @@ static struct httpd_request *ask_for_table(const char *path)
 	return room_send(ROUTE_SOCKET, "GET", uri, NULL, "Accept", TABLE ",application/json");
 }
 
-/* ---- Who may ---- */
+/* ---- Access ---- */
 
 static void expect_review(const char *path, const char *review, const char *refusal)
 {
