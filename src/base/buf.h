@@ -40,7 +40,9 @@ bool buf_failed(const struct buf *b);      /* whether something did not fit */
 const char *buf_text(const struct buf *b); /* borrowed; "" when empty */
 char *buf_take(struct buf *b);             /* the content, which the caller owns (never NULL); empties the buffer */
 
-/* Appends text percent-encoded (RFC 3986), but for letters, digits, -_.~ and what is in `keep`. */
+/*
+ * Appends text percent-encoded (RFC 3986), except letters, digits, -_.~ and characters in `keep`.
+ */
 void buf_put_percent(struct buf *b, const char *text, const char *keep);
 
 /*

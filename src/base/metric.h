@@ -25,7 +25,7 @@ enum metric_kind {
 	METRIC_CONTAINER_RESOURCE, /* of one container */
 };
 
-/* What one trigger adds to the HPA. A value, but for its strings, which its scaler owns. */
+/* What one trigger adds to the HPA. A value, except its strings, which its scaler owns. */
 struct metric_spec {
 	enum metric_kind kind;
 	const char *name;      /* "s0-redis-mylist"; "cpu" or "memory" of resources */

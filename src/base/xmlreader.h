@@ -49,7 +49,7 @@ struct xmlreader { /* must not move between init and done */
 };
 
 void xmlreader_init(struct xmlreader *x, const struct xmlreader_rules *rules, void *arg);
-void xmlreader_done(struct xmlreader *x); /* wipes what is kept */
+void xmlreader_done(struct xmlreader *x); /* wipes buffered bytes */
 
 /*
  * Takes the next bytes; last: they end the document. -1, at each call from the first error on:

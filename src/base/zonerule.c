@@ -12,7 +12,7 @@
 /* Beyond all years that matter, and without overflow. */
 #define FAR_S (INT64_C(1) << 40)
 
-/* What is left of the text. */
+/* The unread rest of the text. */
 struct rule_text {
 	const char *at, *end;
 };

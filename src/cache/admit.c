@@ -47,7 +47,7 @@ struct admit_wait {
 	struct lookup lookups[FACTS];
 	unsigned under_way;
 	bool looks_up;          /* counted in LOOKING_MAX */
-	struct loop_task later; /* the verdict stands */
+	struct loop_task later; /* the verdict is final */
 	const char *reason;     /* a literal; NULL: allowed */
 	char *message;          /* owned */
 	char *warnings[WARNINGS_MAX];

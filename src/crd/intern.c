@@ -83,7 +83,7 @@ static const char phrases[][72] = {
 	"composite-metric",
 };
 
-/* NULL when the table has no such text. */
+/* NULL if the table has no such text. */
 static const char *phrase_of(const char *text)
 {
 	for (size_t i = 0; i < MEM_COUNT(phrases); i++)

@@ -105,7 +105,7 @@ struct workload_lookup {
  *
  * Both maps are empty before and the caller's, who must wipe *out: it gets the values, including
  * those of referred variables; *unresolved gets the variables without a value and the reason
- * ("cannot be had: Secret shop/x has no key ..."; "refers to A, which cannot be had: ..."). A
+ * ("is not available: Secret shop/x has no key ..."; "refers to A, which is not available: ..."). A
  * missing optional reference defines no variable; a target without containers has none. At most 128
  * KiB per value and 2 MiB in total are kept.
  *

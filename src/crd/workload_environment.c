@@ -67,7 +67,7 @@ static bool is_absent(struct environment *e, const char *name, bool optional, co
 	if ((err->kind == ERR_TEMPORARY && e->waits.kind != ERR_TEMPORARY) ||
 		(err->kind == ERR_WAITING && e->waits.kind == ERR_NONE))
 		e->waits = *err;
-	why = mem_printf("cannot be had: %s", err->msg);
+	why = mem_printf("is not available: %s", err->msg);
 	leave_unresolved(e, name, why);
 	return false;
 }
@@ -163,7 +163,7 @@ static void add_value(struct environment *e, const struct workload_env *env)
 	buf_done_secret(&out);
 }
 
-/* ---- What is needed ---- */
+/* ---- Needed variables ---- */
 
 /* From the last entry to the first: an entry can refer only to earlier ones. */
 

@@ -23,7 +23,7 @@
 #define ANNOTATION_TRANSFER_HPA    "scaledobject.keda.sh/transfer-hpa-ownership"
 
 struct annotations {
-	bool paused; /* nothing is scaled, there is no HPA: paused is true, or absent beside paused-replicas */
+	bool paused; /* nothing is scaled, there is no HPA: paused is true, or absent with paused-replicas */
 	int32_t paused_replicas; /* kept while paused; INT32_UNSET: the present ones */
 	bool scale_in_paused;    /* the HPA and the loop never lower */
 	bool scale_out_paused;   /* the HPA and the loop never raise */

@@ -60,7 +60,7 @@ static bool is_of_status(const json_t *entry)
 	return *json_str_or_empty(entry, "subresource") != '\0';
 }
 
-/* Managers of edits have other names, such as kubectl-edit. */
+/* Edits have managers of other names, such as kubectl-edit. */
 static bool applies(const json_t *entry)
 {
 	static const char *const appliers[] = { "helm", "kubectl-client-side-apply", "argocd-controller", NULL };

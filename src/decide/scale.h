@@ -78,8 +78,8 @@ enum scale_rule {                    /* the rule that decided; scale_explain() d
 	SCALE_RULE_BELOW_MIN,        /* not active, or failing, and below min: to min */
 	SCALE_RULE_INACTIVE,         /* not active, and the replicas are right */
 	SCALE_RULE_PAUSED,           /* by annotation: unchanged, or kept at paused-replicas */
-	SCALE_RULE_SCALE_IN_PAUSED,  /* would go to idle or 0 (now or after the cooldown), but for the annotation */
-	SCALE_RULE_SCALE_OUT_PAUSED, /* would be raised, but for the annotation */
+	SCALE_RULE_SCALE_IN_PAUSED,  /* would go to idle or 0 (now or after the cooldown), if not for the annotation */
+	SCALE_RULE_SCALE_OUT_PAUSED, /* would be raised, if not for the annotation */
 };
 
 struct scale_decision {

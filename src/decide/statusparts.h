@@ -37,7 +37,7 @@ struct statusparts {
 void statusparts_say(const struct statusparts *p, const char *type, enum condition_status status, const char *reason,
 	const char *message);
 /*
- * Like statusparts_say; stands: keep the stored message if status and reason are the same. A
+ * Like statusparts_say; stands: keeps the stored message if status and reason are the same. A
  * message that varies at each poll (times, ports, "refused" and then "timed out") would cause a
  * write at each poll.
  */

@@ -87,7 +87,7 @@ bool verdict_has_composite(const struct scaledobject_spec *spec);
 void verdict_make(const struct verdict_facts *facts, struct composite *composite);
 
 /*
- * Whether fallback is configured, with valid numbers and, beside scalingModifiers, a valid target
+ * Whether fallback is configured, with valid numbers and, with scalingModifiers, a valid target
  * (doc/keda.md 3.3).
  */
 bool verdict_fallback_valid(const struct scaledobject_spec *spec);

@@ -47,7 +47,7 @@ const char *certsecret_trouble(const struct certsecret *s)
 	return !trouble && s->trouble[0] ? s->trouble : trouble;
 }
 
-/* ---- What the Secret holds ---- */
+/* ---- The Secret's content ---- */
 
 const struct certpack *certsecret_pack(const struct certsecret *s)
 {

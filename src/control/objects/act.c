@@ -125,7 +125,7 @@ static void on_scaled(void *arg, const json_t *scale, const struct err *err)
 	work->act.conflicts = 0;
 	if (err) {
 		tell_failed(work, so, err);
-		return; /* the next poll decides anew */
+		return; /* the next poll decides again */
 	}
 	targets_learn_scale(work->object, scale);
 	tell_scaled(work, so);

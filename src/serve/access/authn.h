@@ -3,8 +3,8 @@
 #define SERVE_ACCESS_AUTHN_H
 
 /*
- * Authentication (doc/keda.md 5.3): the user named by a verified front proxy, else the owner of the
- * bearer token; there are no anonymous users. What a connection proved is cached with it: its
+ * Authentication (doc/keda.md 5.3): the user named by a verified front proxy, otherwise the owner
+ * of the bearer token; there are no anonymous users. A connection caches what it proved: its
  * certificate, which is verified again when the ConfigMap changes, the last user of the front
  * proxy, and the last good token.
  */

@@ -391,25 +391,25 @@ static void check_unresolved(const char *fields, const char *name, const char *r
 static void test_unresolved(void **state)
 {
 	(void)state;
-	check_unresolved("'env':[" SECRET("P", "gone") "]", "P", "cannot be had: Secret shop/gone does not exist");
+	check_unresolved("'env':[" SECRET("P", "gone") "]", "P", "is not available: Secret shop/gone does not exist");
 	check_unresolved("'env':[{'name':'P','value':'','valueFrom':{'configMapKeyRef':{'name':'creds','key':'k'}}}]",
-		"P", "cannot be had: ConfigMap shop/creds has no key \"k\"");
+		"P", "is not available: ConfigMap shop/creds has no key \"k\"");
 	check_unresolved("'env':[{'name':'P','valueFrom':{'secretKeyRef':{'name':'denied','key':'k','optional':true}}}"
 			 "]",
-		"P", "cannot be had: Secret shop/denied: forbidden");
+		"P", "is not available: Secret shop/denied: forbidden");
 	check_unresolved("'env':[{'name':'P','valueFrom':{'fieldRef':{'fieldPath':'x'}}}]", "P",
 		"comes from a field of the pod");
 	check_unresolved("'env':[" SECRET("P", "gone") ",{'name':'URL','value':'redis://:$(P)@host'}]", "URL",
-		"refers to P, which cannot be had: Secret shop/gone does not exist");
+		"refers to P, which is not available: Secret shop/gone does not exist");
 	check_unresolved("'env':[" SECRET("P", "gone") ",{'name':'U','value':'$(P)'},{'name':'V','value':'$(U)'}]", "V",
-		"refers to P, which cannot be had: Secret shop/gone does not exist");
+		"refers to P, which is not available: Secret shop/gone does not exist");
 	check_unresolved("'envFrom':[{'configMapRef':{'name':'creds'}},{'secretRef':{'name':'gone'}}]", "NOWHERE",
-		"cannot be had: Secret shop/gone does not exist");
+		"is not available: Secret shop/gone does not exist");
 	check_unresolved("'envFrom':[{'configMapRef':{'name':'gone'}}],'env':[{'name':'U','value':'$(HOST):1'}]", "U",
-		"refers to HOST, which cannot be had: ConfigMap shop/gone does not exist");
+		"refers to HOST, which is not available: ConfigMap shop/gone does not exist");
 	/* of two entries of one name, the later counts */
 	check_unresolved("'env':[{'name':'P','value':'plain'}," SECRET("P", "gone") "]", "P",
-		"cannot be had: Secret shop/gone does not exist");
+		"is not available: Secret shop/gone does not exist");
 	{
 		struct environment e = environment_of("'env':[" SECRET("P",
 			"gone") ",{'name':'P','value':'plain'},{'name':'Q'},{'name':'R','value':''}]");

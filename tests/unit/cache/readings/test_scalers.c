@@ -403,7 +403,7 @@ static void secrets_of_the_environment_are_followed(void **state)
 	fakeloop_advance(10);
 	expect_failure(ERR_INVALID,
 		"trigger 0 (scripted): parameter \"sourceFromEnv\": environment variable SOURCE of the target's "
-		"container cannot be had: Secret shop/creds ");
+		"container is not available: Secret shop/creds ");
 }
 
 /* ---- Of a ScaledJob ---- */

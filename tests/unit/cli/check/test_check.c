@@ -523,7 +523,7 @@ static void secrets_are_not_read_where_kscaled_does_not(void **state)
 	expect(in_cluster, false, "");
 	expect(variable, false,
 		"f:7: ScaledObject shop/a: spec.triggers[0].metadata.addressFromEnv: parameter \"addressFromEnv\": "
-		"environment variable ADDRESS of the target's container cannot be had: Secret shop/s is not "
+		"environment variable ADDRESS of the target's container is not available: Secret shop/s is not "
 		"read: " DENIED "\n");
 	rules.restrict_secrets = false;
 }
