@@ -57,7 +57,7 @@ static void read_whole_up_to_the_cap(void **state)
 	}
 }
 
-static void what_is_no_file(void **state)
+static void other_things_than_files(void **state)
 {
 	MEM_AUTO char *none = mem_printf("%s/none", folder), *fifo = mem_printf("%s/fifo", folder),
 		      *file = made("file", 3), *below = mem_printf("%s/below", file);
@@ -110,7 +110,7 @@ static void pipes_when_they_are_wanted(void **state)
 }
 
 /* root/in, root/sub/in, root/up -> ../out, root/to -> sub, and out beside the root. */
-static void what_leads_out_of_a_folder(void **state)
+static void paths_out_of_a_folder(void **state)
 {
 	MEM_AUTO char *root = mem_printf("%s/root", folder), *sub = mem_printf("%s/sub", root),
 		      *up = mem_printf("%s/up", root), *to = mem_printf("%s/to", root),
@@ -221,8 +221,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(read_whole_up_to_the_cap),
-		cmocka_unit_test(what_is_no_file),
-		cmocka_unit_test(what_leads_out_of_a_folder),
+		cmocka_unit_test(other_things_than_files),
+		cmocka_unit_test(paths_out_of_a_folder),
 		cmocka_unit_test(replaced_whole_or_not_at_all),
 		cmocka_unit_test(pipes_when_they_are_wanted),
 		cmocka_unit_test(folders),

@@ -188,7 +188,7 @@ static int say_reading(const int pipes[2])
 	return 0;
 }
 
-static void what_was_allowed_is_read_and_nothing_else(void **state)
+static void only_allowed_files_are_read(void **state)
 {
 	(void)state;
 	confined(say_reading, NULL);
@@ -286,7 +286,7 @@ static int say_turned(const int pipes[2])
 	return 0;
 }
 
-static void what_is_rotated_is_read(void **state)
+static void rotated_files_are_read(void **state)
 {
 	(void)state;
 	confined(say_turned, turn);
@@ -295,12 +295,12 @@ static void what_is_rotated_is_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_allowed_is_read_and_nothing_else),
+		cmocka_unit_test(only_allowed_files_are_read),
 		cmocka_unit_test(nothing_is_written),
 		cmocka_unit_test(nothing_is_run),
 		cmocka_unit_test(memory_files_are_still_there),
 		cmocka_unit_test(others_are_sent_no_signals),
-		cmocka_unit_test(what_is_rotated_is_read),
+		cmocka_unit_test(rotated_files_are_read),
 	};
 	struct landlock l;
 

@@ -114,7 +114,7 @@ static void refuses(void **state)
 	}
 }
 
-static void refuses_what_is_too_long(void **state)
+static void refuses_long_texts(void **state)
 {
 	struct buf text = BUF_INIT(100000);
 	struct strmap m = { NULL, 0 };
@@ -149,7 +149,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads),
 		cmocka_unit_test(refuses),
-		cmocka_unit_test(refuses_what_is_too_long),
+		cmocka_unit_test(refuses_long_texts),
 		cmocka_unit_test(long_prefix),
 	};
 

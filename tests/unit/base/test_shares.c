@@ -47,7 +47,7 @@ static void each_leaves_others_something(void **state)
 	assert_null(s.parties);
 }
 
-static void who_has_few_gets_some_beside_twenty(void **state)
+static void a_small_holder_gets_some_beside_twenty(void **state)
 {
 	struct shares s = { .total = 640, .few = 4 };
 	struct shares_hold h[21] = { 0 };
@@ -64,7 +64,7 @@ static void who_has_few_gets_some_beside_twenty(void **state)
 	assert_null(s.parties);
 }
 
-static void what_is_given_back_is_there_again(void **state)
+static void returned_amounts_are_available_again(void **state)
 {
 	struct shares s = { .total = 16, .few = 4 }; /* 12 and 4 */
 	struct shares_hold a = { 0 }, b = { 0 };
@@ -88,8 +88,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_a_limit_all_is_given),
 		cmocka_unit_test(each_leaves_others_something),
-		cmocka_unit_test(who_has_few_gets_some_beside_twenty),
-		cmocka_unit_test(what_is_given_back_is_there_again),
+		cmocka_unit_test(a_small_holder_gets_some_beside_twenty),
+		cmocka_unit_test(returned_amounts_are_available_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

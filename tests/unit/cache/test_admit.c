@@ -163,7 +163,7 @@ static void expect_refused(const char *reason, const char *part)
 #define WEB            SO("web", GIVEN_TARGET "," TRIGGERS)
 
 /* An unreadable parameter is a warning; a setting that this installation forbids is not. */
-static void what_is_forbidden_does_not_come_in(void **state)
+static void forbidden_objects_are_refused(void **state)
 {
 	static const char forbidden[] = SO("web",
 		GIVEN_TARGET ",'triggers':[{'type':'scripted','metadata':{'source':'forbidden'}}]");
@@ -207,7 +207,7 @@ static void a_good_object_comes_in(void **state)
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
 }
 
-static void what_is_wrong_by_itself_asks_nobody(void **state)
+static void an_invalid_object_causes_no_request(void **state)
 {
 	static const struct {
 		const char *object, *reason, *part;
@@ -443,7 +443,7 @@ static void many_reviews_ask_little_and_last(void **state)
 }
 
 /* The requester must not learn which workloads of other namespaces are scaled. */
-static void a_verdict_tells_nothing_of_other_namespaces(void **state)
+static void a_verdict_reveals_no_other_namespace(void **state)
 {
 	struct err err;
 
@@ -612,7 +612,7 @@ static void warnings_have_an_end(void **state)
 	"{'metadata':{'name':'web','namespace':'shop','finalizers':[" list "]},'spec':{" spec "}}"
 #define WRONG GIVEN_TARGET ",'triggers':[]"
 
-static void what_ends_an_object_is_never_hindered(void **state)
+static void a_deletion_is_never_blocked(void **state)
 {
 	(void)state;
 	judge("ScaledObject", FINALIZERS("'a'", WRONG), FINALIZERS("'a','b'", WRONG));
@@ -635,7 +635,7 @@ static void what_ends_an_object_is_never_hindered(void **state)
 #define SJ(name, spec) "{'metadata':{'name':'" name "','namespace':'shop'},'spec':{" spec "}}"
 
 /* By itself alone: it has no target, and no neighbour can be in its way. */
-static void a_good_scaledjob_comes_in_and_nobody_is_asked(void **state)
+static void a_valid_scaledjob_is_admitted_without_requests(void **state)
 {
 	(void)state;
 	/* a ScaledObject may have its name */
@@ -651,7 +651,7 @@ static void a_good_scaledjob_comes_in_and_nobody_is_asked(void **state)
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
 }
 
-static void what_is_wrong_in_a_scaledjob(void **state)
+static void faults_of_a_scaledjob(void **state)
 {
 	static const struct {
 		const char *object, *reason, *part;
@@ -725,7 +725,7 @@ static void warnings_of_a_scaledjob(void **state)
 /*
  * Faults of a Job that its schema does not cover; the API server would report only the first one.
  */
-static void warnings_of_what_its_jobs_will_be_refused_for(void **state)
+static void warnings_about_refused_jobs(void **state)
 {
 	(void)state;
 	judge("ScaledJob",
@@ -745,7 +745,7 @@ static void warnings_of_what_its_jobs_will_be_refused_for(void **state)
 #define SJ_FINALIZERS(list, spec)                                                                                      \
 	"{'metadata':{'name':'j','namespace':'shop','finalizers':[" list "]},'spec':{" spec "}}"
 
-static void what_ends_a_scaledjob_is_never_hindered(void **state)
+static void a_scaledjobs_deletion_is_never_blocked(void **state)
 {
 	(void)state;
 	judge("ScaledJob", SJ_FINALIZERS("", TRIGGERS), SJ_FINALIZERS("'a'", TRIGGERS));
@@ -788,7 +788,7 @@ static void the_other_kinds(void **state)
 }
 
 /* Errors for users of an authentication are warnings: it need not have users. */
-static void an_authentication_that_nobody_can_use_is_warned_of(void **state)
+static void an_unusable_authentication_gets_a_warning(void **state)
 {
 #define SECRETS(id) "'secrets':[{'parameter':'password','" id "'}]"
 #define FROM(key)   "'" key "':{'valueFrom':{'secretKeyRef':{'name':'s','key':'k'}}}"
@@ -898,7 +898,7 @@ static void own_identities_are_warned_of_where_they_are_refused(void **state)
 }
 
 /* As KEDA left it. */
-static void what_is_refused_when_new_may_be_changed(void **state)
+static void an_object_refused_when_new_may_be_changed(void **state)
 {
 #define OLD(more)                                                                                                      \
 	"{'metadata':{'name':'a23456789012345678901234567890123456789012345678901234567890','namespace':'shop'},"      \
@@ -983,10 +983,10 @@ static void the_older_object_keeps_its_target(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(what_is_forbidden_does_not_come_in),
+		CASE(forbidden_objects_are_refused),
 		CASE(a_good_object_comes_in),
 		CASE(a_type_that_will_go_is_warned_of),
-		CASE(what_is_wrong_by_itself_asks_nobody),
+		CASE(an_invalid_object_causes_no_request),
 		CASE(other_objects_are_known_from_memory),
 		CASE(only_those_in_the_way_are_compared),
 		CASE(foreign_hpas_are_known_from_memory),
@@ -999,17 +999,17 @@ int main(void)
 		CASE(warnings_have_an_end),
 		CASE(warnings_do_not_quote_the_api_server),
 		CASE(many_reviews_ask_little_and_last),
-		CASE(a_verdict_tells_nothing_of_other_namespaces),
-		CASE(what_ends_an_object_is_never_hindered),
-		CASE(a_good_scaledjob_comes_in_and_nobody_is_asked),
-		CASE(what_is_wrong_in_a_scaledjob),
+		CASE(a_verdict_reveals_no_other_namespace),
+		CASE(a_deletion_is_never_blocked),
+		CASE(a_valid_scaledjob_is_admitted_without_requests),
+		CASE(faults_of_a_scaledjob),
 		CASE(warnings_of_a_scaledjob),
-		CASE(warnings_of_what_its_jobs_will_be_refused_for),
-		CASE(what_ends_a_scaledjob_is_never_hindered),
+		CASE(warnings_about_refused_jobs),
+		CASE(a_scaledjobs_deletion_is_never_blocked),
 		CASE(the_other_kinds),
-		CASE(an_authentication_that_nobody_can_use_is_warned_of),
+		CASE(an_unusable_authentication_gets_a_warning),
 		CASE(own_identities_are_warned_of_where_they_are_refused),
-		CASE(what_is_refused_when_new_may_be_changed),
+		CASE(an_object_refused_when_new_may_be_changed),
 		CASE(a_generated_name_is_counted_in_full),
 		CASE(a_question_can_be_taken_back),
 		CASE(the_older_object_keeps_its_target),

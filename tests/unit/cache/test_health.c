@@ -162,7 +162,7 @@ static void giving_up_counts_nothing(void **state)
 	assert_int_equal(health_note(t.cache->health, of(KEY), "never", false, 0), 0);
 }
 
-static void the_threshold_is_told_when_it_is_passed(void **state)
+static void crossing_the_threshold_is_reported(void **state)
 {
 	(void)state;
 	for (int i = 1; i <= 5; i++) {
@@ -181,7 +181,7 @@ static void the_threshold_is_told_when_it_is_passed(void **state)
 	assert_int_equal(t.told, 2);
 }
 
-static void what_is_stored_is_gone_on_from(void **state)
+static void counts_continue_from_the_status(void **state)
 {
 	(void)state;
 	store_health("{'m':{'numberOfFailures':7,'status':'Failing'},'n':{'numberOfFailures':0,'status':'Happy'},'odd':"
@@ -195,7 +195,7 @@ static void what_is_stored_is_gone_on_from(void **state)
 	assert_int_equal(health_note(t.cache->health, of(KEY), "m", false, 20 * MINUTE_MS), 9);
 }
 
-static void an_answer_ends_what_is_stored(void **state)
+static void an_answer_ends_the_stored_count(void **state)
 {
 	(void)state;
 	store_health("{'m':{'numberOfFailures':7,'status':'Failing'}}");
@@ -204,7 +204,7 @@ static void an_answer_ends_what_is_stored(void **state)
 	assert_int_equal(t.told, 1);
 }
 
-static void a_standby_reads_what_is_stored(void **state)
+static void a_standby_reads_the_status(void **state)
 {
 	(void)state;
 	t.cache->leadership.leading = false;
@@ -281,7 +281,7 @@ static void many_stored(void **state)
 	assert_true(comparisons < 30 * MANY);
 }
 
-static void what_is_forgotten(void **state)
+static void forgotten_counts(void **state)
 {
 	const struct metric_spec kept[] = { { .kind = METRIC_EXTERNAL, .name = "m" },
 		{ .kind = METRIC_RESOURCE, .name = "n" } };
@@ -350,13 +350,13 @@ int main(void)
 		CASE(how_many_look_counts_nothing),
 		CASE(polls_count_as_they_did),
 		CASE(giving_up_counts_nothing),
-		CASE(the_threshold_is_told_when_it_is_passed),
-		CASE(what_is_stored_is_gone_on_from),
-		CASE(an_answer_ends_what_is_stored),
-		CASE(a_standby_reads_what_is_stored),
+		CASE(crossing_the_threshold_is_reported),
+		CASE(counts_continue_from_the_status),
+		CASE(an_answer_ends_the_stored_count),
+		CASE(a_standby_reads_the_status),
 		CASE(many_metrics),
 		CASE(many_stored),
-		CASE(what_is_forgotten),
+		CASE(forgotten_counts),
 		CASE(a_scaledjob_is_counted_by_itself),
 	};
 

@@ -473,7 +473,7 @@ static void test_references(void **state)
 }
 
 /* A container with many Secrets makes us look at those that are needed. */
-static void test_only_what_is_wanted(void **state)
+static void test_only_wanted_variables(void **state)
 {
 	struct workload *w = decode("{'metadata':{'name':'web'},'spec':{'template':{'spec':{'containers':[{'envFrom':[{"
 				    "'prefix':'Y_','secretRef':{'name':'many'}}],'env':[" SECRET("ONE",
@@ -669,7 +669,7 @@ int main(void)
 		cmocka_unit_test(test_expansion),
 		cmocka_unit_test(test_unresolved),
 		cmocka_unit_test(test_references),
-		cmocka_unit_test(test_only_what_is_wanted),
+		cmocka_unit_test(test_only_wanted_variables),
 		cmocka_unit_test(test_unread),
 		cmocka_unit_test(test_too_many_referred),
 		cmocka_unit_test(test_containers),

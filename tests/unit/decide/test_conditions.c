@@ -567,7 +567,7 @@ static void test_pausing_while_failing(void **state)
  * A paused or refused object has no HPA and nothing that falls back; one that is paused in part has
  * both.
  */
-static void test_pausing_ends_what_the_hpa_does(void **state)
+static void test_pausing_removes_the_hpas_condition(void **state)
 {
 	static const struct annotations paused = { .paused = true, .paused_replicas = INT32_UNSET },
 					in_part = { .scale_in_paused = true, .paused_replicas = INT32_UNSET };
@@ -886,7 +886,7 @@ int main(void)
 		cmocka_unit_test(test_hpa_active_beside_failed_check),
 		cmocka_unit_test(test_pausing),
 		cmocka_unit_test(test_pausing_while_failing),
-		cmocka_unit_test(test_pausing_ends_what_the_hpa_does),
+		cmocka_unit_test(test_pausing_removes_the_hpas_condition),
 		cmocka_unit_test(test_pause_unreadable),
 		cmocka_unit_test(test_metric_kinds),
 		cmocka_unit_test(test_health),

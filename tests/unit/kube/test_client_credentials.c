@@ -148,7 +148,7 @@ static void a_denied_stream_has_the_credentials_read_again(void **state)
 	remove_folder(folder);
 }
 
-static void credentials_that_cannot_be_read_are_told(void **state)
+static void unreadable_credentials_are_reported(void **state)
 {
 	struct client_fixture *f = *state;
 	char folder[] = "client-test-XXXXXX";
@@ -177,7 +177,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(denied_credentials_are_read_again_once),
 		TEST(a_denied_stream_has_the_credentials_read_again),
-		TEST(credentials_that_cannot_be_read_are_told),
+		TEST(unreadable_credentials_are_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

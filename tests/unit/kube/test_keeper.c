@@ -146,7 +146,7 @@ static void expect_colour(const char *colour)
 
 /* ---- The object ---- */
 
-static void makes_what_is_missing(void **state)
+static void creates_a_missing_object(void **state)
 {
 	(void)state;
 	start();
@@ -164,7 +164,7 @@ static void makes_what_is_missing(void **state)
 	assert_int_equal(fakecluster_writes(), 2);
 }
 
-static void mends_what_is_there(void **state)
+static void corrects_an_existing_object(void **state)
 {
 	(void)state;
 	fakecluster_apply(GADGET, "{'spec':{'colour':'blue','size':3}}");
@@ -179,7 +179,7 @@ static void mends_what_is_there(void **state)
 	assert_int_equal(fakecluster_writes(), 1);
 }
 
-static void is_told_that_something_else_is_wanted(void **state)
+static void a_new_wish_is_written(void **state)
 {
 	(void)state;
 	t.idle = true;
@@ -194,7 +194,7 @@ static void is_told_that_something_else_is_wanted(void **state)
 	assert_int_equal(fakecluster_writes(), 1);
 }
 
-static void nobody_need_hear_of_changes(void **state)
+static void on_change_is_optional(void **state)
 {
 	(void)state;
 	start_with(&quiet);
@@ -210,7 +210,7 @@ static void someone_else_creates_it(void)
 	gadget("green");
 }
 
-static void who_was_faster_is_looked_at_first(void **state)
+static void a_faster_writer_is_read_first(void **state)
 {
 	(void)state;
 	fakecluster_just_before(KUBE_CREATE, GADGETS, someone_else_creates_it);
@@ -320,7 +320,7 @@ static void a_quarrel_is_not_fought_at_full_speed(void **state)
 
 /* ---- Failures ---- */
 
-static void a_failing_write_is_told_once_and_tried_again(void **state)
+static void a_failing_write_is_reported_once_and_retried_later(void **state)
 {
 	(void)state;
 	gadget("blue");
@@ -343,7 +343,7 @@ static void a_failing_write_is_told_once_and_tried_again(void **state)
 	assert_true(t.changes > 0);
 }
 
-static void what_is_not_wanted_any_more_is_no_trouble(void **state)
+static void an_obsolete_error_is_dropped(void **state)
 {
 	(void)state;
 	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_CREATE, GADGETS, FAKECLUSTER_ANY, 500);
@@ -357,7 +357,7 @@ static void what_is_not_wanted_any_more_is_no_trouble(void **state)
 	assert_int_equal(fakecluster_writes(), 0);
 }
 
-static void what_cannot_be_made_is_tried_again(void **state)
+static void a_failed_make_is_retried(void **state)
 {
 	(void)state;
 	t.cannot = true;
@@ -382,7 +382,7 @@ static void an_empty_answer_leaves_it_to_the_watch(void **state)
 	assert_null(keeper_trouble(t.keeper));
 }
 
-static void who_may_not_look_writes_nothing(void **state)
+static void without_the_right_to_read_nothing_is_written(void **state)
 {
 	(void)state;
 	fakecluster_trouble("gadgets", ERR_TEMPORARY, "away");
@@ -400,7 +400,7 @@ static void who_may_not_look_writes_nothing(void **state)
 	assert_null(keeper_trouble(t.keeper));
 }
 
-static void who_may_not_look_need_not_be_waited_for(void **state)
+static void a_denied_state_counts_as_known(void **state)
 {
 	(void)state;
 	fakecluster_trouble("gadgets", ERR_DENIED, "forbidden");
@@ -427,21 +427,21 @@ static void ends_in_the_midst(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(makes_what_is_missing),
-		T(mends_what_is_there),
-		T(is_told_that_something_else_is_wanted),
-		T(nobody_need_hear_of_changes),
-		T(who_was_faster_is_looked_at_first),
+		T(creates_a_missing_object),
+		T(corrects_an_existing_object),
+		T(a_new_wish_is_written),
+		T(on_change_is_optional),
+		T(a_faster_writer_is_read_first),
 		T(the_answer_comes_before_older_events),
 		T(a_brake_may_be_short),
 		T(it_may_go_while_it_is_written),
 		T(a_quarrel_is_not_fought_at_full_speed),
-		T(a_failing_write_is_told_once_and_tried_again),
-		T(what_is_not_wanted_any_more_is_no_trouble),
-		T(what_cannot_be_made_is_tried_again),
+		T(a_failing_write_is_reported_once_and_retried_later),
+		T(an_obsolete_error_is_dropped),
+		T(a_failed_make_is_retried),
 		T(an_empty_answer_leaves_it_to_the_watch),
-		T(who_may_not_look_writes_nothing),
-		T(who_may_not_look_need_not_be_waited_for),
+		T(without_the_right_to_read_nothing_is_written),
+		T(a_denied_state_counts_as_known),
 		T(ends_in_the_midst),
 	};
 

@@ -35,7 +35,7 @@ static void contact_is_lost(void **state)
 }
 
 /* No requests are no loss of contact. */
-static void silence_of_our_own_is_none(void **state)
+static void our_own_silence_does_not_count(void **state)
 {
 	struct session s = { .loop = *state };
 
@@ -61,7 +61,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(contact_is_lost, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(silence_of_our_own_is_none, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(our_own_silence_does_not_count, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

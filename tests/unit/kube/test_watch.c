@@ -169,7 +169,7 @@ static void pages_then_events(void **state)
 	fakeapi_expect(f->api, WATCH_FROM("13"));
 }
 
-static void managed_fields_come_to_who_asks(void **state)
+static void managed_fields_come_on_request(void **state)
 {
 #define MANAGED(name) "{\"metadata\":{\"name\":\"" name "\",\"resourceVersion\":\"11\",\"managedFields\":[{}]}}"
 	static const char *const want[] = { "list +a synced", "+b", "list *a synced", "*b" };
@@ -205,7 +205,7 @@ static bool on_text(void *arg, const struct objecttext *text)
 	return known;
 }
 
-static void what_its_receiver_knows_is_not_handed_on(void **state)
+static void known_objects_are_not_handed_on(void **state)
 {
 #define WITH_UID(type, name, version)                                                                                  \
 	"{\"type\":\"" type "\",\"object\":{\"metadata\":{\"name\":\"" name                                            \
@@ -395,7 +395,7 @@ static void a_cut_stream_goes_on(void **state)
 	told(f, "+c");
 }
 
-static void trouble_is_told_once_and_its_end_too(void **state)
+static void trouble_is_reported_once_and_so_is_its_end(void **state)
 {
 	struct fixture *f = *state;
 	struct fakeapi_request *r = begin_watching(f);
@@ -460,7 +460,7 @@ static void denied_keeps_its_place(void **state)
 	told(f, ""); /* it passed */
 }
 
-static void a_denial_that_stands_is_told(void **state)
+static void a_lasting_denial_is_reported(void **state)
 {
 	struct fixture *f = *state;
 	struct loop_timer grace;
@@ -477,7 +477,7 @@ static void a_denial_that_stands_is_told(void **state)
 	loop_timer_done(&grace);
 }
 
-static void what_is_no_list_is_told(void **state)
+static void an_answer_that_is_not_a_list_is_reported(void **state)
 {
 	static const char *const answers[] = { "[]", "{}", "{\"metadata\":{\"resourceVersion\":5},\"items\":[]}",
 		"{\"metadata\":{\"resourceVersion\":\"5\"},\"items\":{}}", "{\"metadata\":\"x\",\"items\":[]}" };
@@ -631,8 +631,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(pages_then_events),
-		TEST(managed_fields_come_to_who_asks),
-		TEST(what_its_receiver_knows_is_not_handed_on),
+		TEST(managed_fields_come_on_request),
+		TEST(known_objects_are_not_handed_on),
 		TEST(selectors_are_encoded),
 		TEST(lists_are_consistent),
 		TEST(bookmarks_move_the_version),
@@ -643,12 +643,12 @@ int main(void)
 		TEST(gone_between_pages),
 		TEST(gone_for_ever),
 		TEST(a_cut_stream_goes_on),
-		TEST(trouble_is_told_once_and_its_end_too),
+		TEST(trouble_is_reported_once_and_so_is_its_end),
 		TEST(a_version_that_never_works_is_dropped),
 		TEST(no_such_resource),
 		TEST(denied_keeps_its_place),
-		TEST(a_denial_that_stands_is_told),
-		TEST(what_is_no_list_is_told),
+		TEST(a_lasting_denial_is_reported),
+		TEST(an_answer_that_is_not_a_list_is_reported),
 		TEST(bad_lines_lead_to_a_new_list),
 		TEST(a_line_without_end_is_cut_off),
 		TEST(odd_items_are_handed_on),

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-static void a_refusal_says_what_to_do(void **state)
+static void a_refusal_has_advice(void **state)
 {
 	struct shares s = { .total = 16, .few = 4 };
 	struct descriptors_hold big = { .namespace_ = "a", .wants = 4 }, other = { .namespace_ = "b", .wants = 5 },
@@ -82,7 +82,7 @@ static void the_soft_limit_is_raised(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_refusal_says_what_to_do),
+		cmocka_unit_test(a_refusal_has_advice),
 		cmocka_unit_test(the_plan_follows_the_limit),
 		cmocka_unit_test(the_soft_limit_is_raised),
 	};

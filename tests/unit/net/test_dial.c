@@ -223,7 +223,7 @@ static void connects_and_tunes(void **state)
 	close(server);
 }
 
-static void refused_is_said(void **state)
+static void refusals_are_reported(void **state)
 {
 	struct fixture *f = *state;
 	struct dialled d = { .fd = -1 };
@@ -393,7 +393,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(cancelled_lookups_never_call_back, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(connects_and_tunes, fixture_setup, fixture_teardown),
 		cmocka_unit_test(subscriptions_back_off),
-		cmocka_unit_test_setup_teardown(refused_is_said, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(refusals_are_reported, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_second_address_helps, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(time_ends_every_phase, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(unix_sockets, fixture_setup, fixture_teardown),

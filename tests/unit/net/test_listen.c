@@ -77,7 +77,7 @@ static void assert_mode(mode_t mode)
 	assert_int_equal(st.st_mode & 07777, mode);
 }
 
-static void nobody_else_may_open_it(void **state)
+static void no_other_user_may_open_it(void **state)
 {
 	mode_t before = umask(0);
 	int fd = opened(NULL);
@@ -124,7 +124,7 @@ static void a_group_may(void **state)
 	assert_int_equal(try_to_open(), ENOENT); /* a failure leaves nothing */
 }
 
-static void what_a_dead_process_left_is_replaced(void **state)
+static void a_dead_processs_socket_is_replaced(void **state)
 {
 	int fd = opened(NULL);
 
@@ -136,7 +136,7 @@ static void what_a_dead_process_left_is_replaced(void **state)
 	close(fd);
 }
 
-static void where_somebody_answers_is_left_alone(void **state)
+static void a_live_socket_is_left_alone(void **state)
 {
 	int fd = opened(NULL);
 
@@ -214,10 +214,10 @@ static void the_place_may_be_another_s_by_then(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(nobody_else_may_open_it),
+		TEST(no_other_user_may_open_it),
 		TEST(a_group_may),
-		TEST(what_a_dead_process_left_is_replaced),
-		TEST(where_somebody_answers_is_left_alone),
+		TEST(a_dead_processs_socket_is_replaced),
+		TEST(a_live_socket_is_left_alone),
 		TEST(no_other_file_is_removed),
 		TEST(paths_that_cannot_be),
 		TEST(the_place_may_be_another_s_by_then),

@@ -288,7 +288,7 @@ static void on_endless_timer(void *arg)
 	e->fired = true;
 }
 
-static void endless_tasks_starve_nobody(void **state)
+static void endless_tasks_do_not_starve_sockets(void **state)
 {
 	struct fixture *f = *state;
 	struct endless e = { .loop = f->loop };
@@ -332,7 +332,7 @@ static void on_first(evutil_socket_t fd, short what, void *arg)
 }
 
 /* And LOOP_FIRST goes between two turns, whatever else is ready. */
-static void a_turn_has_so_much_work(void **state)
+static void a_turn_has_limited_work(void **state)
 {
 	struct fixture *f = *state;
 	struct ready r = { .loop = f->loop, .ran_before_first = -1 };
@@ -572,8 +572,8 @@ int main(void)
 			fixture_teardown),
 		cmocka_unit_test_setup_teardown(tasks_run_at_the_end_of_the_turn, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(tasks_queue_and_cancel_tasks, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(endless_tasks_starve_nobody, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_turn_has_so_much_work, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(endless_tasks_do_not_starve_sockets, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_turn_has_limited_work, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(timers_that_are_due_are_work_too, fixture_setup, fixture_teardown),
 		cmocka_unit_test(freed_at_the_end_of_the_turn_or_with_the_loop),
 		cmocka_unit_test(runs_until_stopped_or_until_nothing_is_left),

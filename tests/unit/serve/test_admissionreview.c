@@ -52,7 +52,7 @@ static void nulls_are_absent(void **state)
 	admissionreview_done(&r);
 }
 
-static void what_is_wrong_is_said(void **state)
+static void errors_name_the_field(void **state)
 {
 	static const struct {
 		const char *body, *message;
@@ -158,7 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_review_is_read),
 		cmocka_unit_test(nulls_are_absent),
-		cmocka_unit_test(what_is_wrong_is_said),
+		cmocka_unit_test(errors_name_the_field),
 		cmocka_unit_test(too_many_values_are_refused),
 		cmocka_unit_test(long_texts_are_cut),
 		cmocka_unit_test(answers),

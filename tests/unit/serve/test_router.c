@@ -118,7 +118,7 @@ static void parts_are_cut_out_as_sent(void **state)
 	assert_int_equal(parts.count, 0);
 }
 
-static void what_stands_behind_the_path_is_not_read(void **state)
+static void bytes_behind_the_path_are_not_read(void **state)
 {
 	struct route_parts parts;
 
@@ -181,7 +181,7 @@ static void check_resource(const struct route *route, size_t *count)
 		fail_msg("%s is asked for as %s", route->pattern, route->resource->group);
 }
 
-static void resources_are_asked_for_as_what_they_are(void **state)
+static void resources_are_authorized_by_their_row(void **state)
 {
 	size_t count = 0;
 
@@ -197,10 +197,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths_find_their_route),
 		cmocka_unit_test(parts_are_cut_out_as_sent),
-		cmocka_unit_test(what_stands_behind_the_path_is_not_read),
+		cmocka_unit_test(bytes_behind_the_path_are_not_read),
 		cmocka_unit_test(methods_are_whole_words),
 		cmocka_unit_test(only_probes_are_free),
-		cmocka_unit_test(resources_are_asked_for_as_what_they_are),
+		cmocka_unit_test(resources_are_authorized_by_their_row),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,7 +202,7 @@ static void deletions_are_allowed_unseen(void **state)
 	assert_true(VALIDATIONS("shop", "update") == 0);
 }
 
-static void what_is_no_review_is_told(void **state)
+static void invalid_reviews_are_refused(void **state)
 {
 	(void)state;
 	room_expect_status(room_post(ROOM_REVIEW, NULL, "{}"), 415, "UnsupportedMediaType", "application/json");
@@ -294,7 +294,7 @@ static void namespaces_that_are_counted_have_an_end(void **state)
 }
 
 /* Up to megabytes each, which would be kept for ever. */
-static void what_is_no_namespace_is_not_counted_by_name(void **state)
+static void invalid_namespaces_are_not_counted_by_name(void **state)
 {
 	static const char *const strange[] = { "a-name-that-is-longer-than-the-sixty-three-bytes-that-a-namespace-has",
 		"Shop", "a b", "../x" };
@@ -311,7 +311,7 @@ static void what_is_no_namespace_is_not_counted_by_name(void **state)
 	assert_true(VALIDATIONS("", "create") == 4);
 }
 
-static void who_leaves_is_forgotten(void **state)
+static void a_client_that_leaves_is_forgotten(void **state)
 {
 	(void)state;
 	fake_httpd_leave(send(ROOM_REVIEW, "ScaledObject", "CREATE", ""));
@@ -375,12 +375,12 @@ int main(void)
 		TEST(the_secret_is_not_logged),
 		TEST(refusals_and_warnings_go_back),
 		TEST(deletions_are_allowed_unseen),
-		TEST(what_is_no_review_is_told),
+		TEST(invalid_reviews_are_refused),
 		TEST(the_time_that_the_caller_gives_is_kept),
 		TEST(verdicts_are_counted),
 		TEST(namespaces_that_are_counted_have_an_end),
-		TEST(what_is_no_namespace_is_not_counted_by_name),
-		TEST(who_leaves_is_forgotten),
+		TEST(invalid_namespaces_are_not_counted_by_name),
+		TEST(a_client_that_leaves_is_forgotten),
 		TEST(the_end_answers_all_that_wait),
 		TEST(too_many_at_once_get_429),
 	};

@@ -164,7 +164,7 @@ static void strange_pods_start_nothing(void **state)
 
 /* ---- How many requests ---- */
 
-static void without_jobs_nobody_is_asked(void **state)
+static void without_jobs_no_list_is_requested(void **state)
 {
 	(void)state;
 	start(NULL, 0, NULL, 0, 0);
@@ -199,7 +199,7 @@ static void names_go_in_hundreds_one_list_after_the_other(void **state)
  * One Job may have thousands of Pods: none of them is read when all Jobs of the list are found to
  * have started.
  */
-static void pages_are_read_while_somebody_waits(void **state)
+static void pages_are_read_while_an_asker_waits(void **state)
 {
 	char name[16];
 
@@ -280,7 +280,7 @@ static void fill_two_pages(void)
 	}
 }
 
-static void a_token_that_ran_out_begins_the_list_anew_once(void **state)
+static void an_expired_token_restarts_the_list_once(void **state)
 {
 	(void)state;
 	fill_two_pages();
@@ -320,7 +320,7 @@ static void the_deadline_is_that_of_all_together(void **state)
 	assert_int_equal(fakecluster_calls(KUBE_LIST, "/pods"), 1);
 }
 
-static void what_is_no_list_is_an_error(void **state)
+static void an_answer_that_is_not_a_list_is_an_error(void **state)
 {
 	(void)state;
 	fakecluster_fail(FAKECLUSTER_EMPTY, KUBE_LIST, "/pods", 1, 0);
@@ -328,7 +328,7 @@ static void what_is_no_list_is_an_error(void **state)
 	assert_string_equal(t.err.msg, "listing the Pods of Jobs in namespace shop: the answer is not a list");
 }
 
-static void cancelled_it_tells_nothing(void **state)
+static void after_a_cancel_no_callback_runs(void **state)
 {
 	(void)state;
 	start(abc, 3, NULL, 0, 0);
@@ -359,15 +359,15 @@ int main(void)
 		CASE(jobs_without_a_started_pod_are_pending),
 		CASE(with_conditions_these_must_be_true),
 		CASE(strange_pods_start_nothing),
-		CASE(without_jobs_nobody_is_asked),
+		CASE(without_jobs_no_list_is_requested),
 		CASE(names_go_in_hundreds_one_list_after_the_other),
-		CASE(pages_are_read_while_somebody_waits),
+		CASE(pages_are_read_while_an_asker_waits),
 		CASE(a_name_that_is_no_label_is_not_asked_for),
 		CASE(one_failing_list_fails_the_whole),
-		CASE(a_token_that_ran_out_begins_the_list_anew_once),
+		CASE(an_expired_token_restarts_the_list_once),
 		CASE(the_deadline_is_that_of_all_together),
-		CASE(what_is_no_list_is_an_error),
-		CASE(cancelled_it_tells_nothing),
+		CASE(an_answer_that_is_not_a_list_is_an_error),
+		CASE(after_a_cancel_no_callback_runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

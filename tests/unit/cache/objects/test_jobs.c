@@ -283,7 +283,7 @@ static void each_namespace_is_known_apart(void **state)
 
 /* ---- Trouble ---- */
 
-static void trouble_says_what_to_grant(void **state)
+static void an_error_names_the_missing_right(void **state)
 {
 	static const struct {
 		enum err_kind kind;
@@ -319,7 +319,7 @@ static void trouble_says_what_to_grant(void **state)
 
 /* ---- Which Jobs count ---- */
 
-static void the_label_alone_says_whose_a_job_is(void **state)
+static void the_label_alone_decides_the_owner(void **state)
 {
 	(void)state;
 	fakecluster_apply(A,
@@ -356,7 +356,7 @@ static void a_job_may_change_hands(void **state)
 	tally("scaledjobs/shop/other", 1, 0, 0);
 }
 
-static void states_are_told_apart(void **state)
+static void states_are_distinguished(void **state)
 {
 	(void)state;
 	fakecluster_apply(A, OF("drain"));
@@ -376,7 +376,7 @@ static void states_are_told_apart(void **state)
 
 /* ---- When they finished ---- */
 
-static void who_finished_since_then_counts_as_running(void **state)
+static void a_job_finished_since_counts_as_running(void **state)
 {
 	int64_t first_ms, second_ms;
 
@@ -410,7 +410,7 @@ static void who_finished_since_then_counts_as_running(void **state)
 /*
  * With a ttlSecondsAfterFinished of 0, say. One that is deleted while it runs did not do its work.
  */
-static void who_finished_and_is_gone_counts_until_then(void **state)
+static void a_deleted_finished_job_counts_until_then(void **state)
 {
 	int64_t before_ms;
 
@@ -520,7 +520,7 @@ static void an_answer_is_ahead_of_the_watch(void **state)
 	told("");
 }
 
-static void an_answer_without_our_label_is_none_of_ours(void **state)
+static void an_answer_without_our_label_is_ignored(void **state)
 {
 	json_t *job;
 
@@ -604,7 +604,7 @@ static void a_list_that_was_asked_for_before_loses_no_job(void **state)
 }
 
 /* Lists bring known Jobs again, in other memory. */
-static void what_is_read_once_more_is_no_news(void **state)
+static void a_repeated_read_is_not_reported(void **state)
 {
 	(void)state;
 	fakecluster_apply(A, OF("drain"));
@@ -760,20 +760,20 @@ int main(void)
 		CASE(opened_again_it_makes_a_fresh_list),
 		CLOSED_CASE(it_may_be_closed_from_inside),
 		CLOSED_CASE(each_namespace_is_known_apart),
-		CLOSED_CASE(trouble_says_what_to_grant),
-		CASE(the_label_alone_says_whose_a_job_is),
+		CLOSED_CASE(an_error_names_the_missing_right),
+		CASE(the_label_alone_decides_the_owner),
 		CASE(a_job_may_change_hands),
-		CASE(states_are_told_apart),
-		CASE(who_finished_since_then_counts_as_running),
-		CASE(who_finished_and_is_gone_counts_until_then),
+		CASE(states_are_distinguished),
+		CASE(a_job_finished_since_counts_as_running),
+		CASE(a_deleted_finished_job_counts_until_then),
 		CASE(an_odd_one_goes_as_it_came),
 		CLOSED_CASE(when_one_finished_that_was_not_seen_to_run),
 		CASE(a_namesake_finishes_by_itself),
 		CASE(an_answer_is_ahead_of_the_watch),
-		CASE(an_answer_without_our_label_is_none_of_ours),
+		CASE(an_answer_without_our_label_is_ignored),
 		CASE(a_list_of_an_older_moment_loses_no_job_and_raises_no_ghost),
 		CASE(a_list_that_was_asked_for_before_loses_no_job),
-		CASE(what_is_read_once_more_is_no_news),
+		CASE(a_repeated_read_is_not_reported),
 		CASE(counts_are_those_of_the_cluster),
 #if SAYS_WHAT_IS_USED
 		CASE(two_thousand_jobs_cost_at_most_a_mebibyte),

@@ -283,7 +283,7 @@ static void a_scale_subresource_may_be_added(void **state)
 	assert_int_equal(t.changes, 2);
 }
 
-static void what_nobody_wants_is_forgotten(void **state)
+static void unrequested_kinds_are_dropped(void **state)
 {
 	struct kind kind;
 	unsigned before;
@@ -338,7 +338,7 @@ static void groups_that_are_there_have_no_end(void **state)
 	}
 }
 
-static void there_is_an_end_to_resources_that_is_told(void **state)
+static void the_limit_of_resources_is_reported(void **state)
 {
 	struct buf list = BUF_INIT(1000000);
 	struct kind kind;
@@ -372,10 +372,10 @@ int main(void)
 		CASE(a_server_that_does_not_answer_is_asked_again),
 		CASE(nonsense_is_no_list),
 		CASE(a_scale_subresource_may_be_added),
-		CASE(what_nobody_wants_is_forgotten),
+		CASE(unrequested_kinds_are_dropped),
 		CASE(there_is_an_end_to_groups),
 		CASE(groups_that_are_there_have_no_end),
-		CASE(there_is_an_end_to_resources_that_is_told),
+		CASE(the_limit_of_resources_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

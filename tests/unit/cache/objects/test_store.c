@@ -162,7 +162,7 @@ static int32_t polling(const char *key)
 
 /* ---- Lists and watches ---- */
 
-static void what_is_there_is_known_when_synced(void **state)
+static void existing_objects_are_known_when_synced(void **state)
 {
 	(void)state;
 	fakecluster_apply(WEB, "{'spec':{'pollingInterval':7}}");
@@ -253,7 +253,7 @@ static void a_missing_hpa_is_one_that_a_list_did_not_show(void **state)
 	assert_true(store_knows_hpas(t.store, "bank", &trouble));
 }
 
-static void changes_are_told_by_key(void **state)
+static void changes_are_reported_by_key(void **state)
 {
 	(void)state;
 	fakecluster_apply(WEB, "{'spec':{}}");
@@ -271,7 +271,7 @@ static void changes_are_told_by_key(void **state)
 	assert_true(counted("ScaledObject") == 0);
 }
 
-static void an_hpas_change_is_told_to_its_object(void **state)
+static void an_hpas_change_is_reported_for_its_object(void **state)
 {
 	(void)state;
 	/* An HPA of an unknown object is reported when that appears. */
@@ -306,7 +306,7 @@ static void an_hpas_change_is_told_to_its_object(void **state)
 	assert_null(store_hpa(t.store, "shop/keda-hpa-web"));
 }
 
-static void a_relist_sweeps_what_is_gone(void **state)
+static void a_relist_removes_deleted_objects(void **state)
 {
 	(void)state;
 	fakecluster_page(2, 1);
@@ -483,7 +483,7 @@ static void the_deletion_of_a_predecessor_is_not_that_of_the_object(void **state
 	json_decref(anew);
 }
 
-static void what_a_write_did_not_find_is_forgotten(void **state)
+static void a_write_that_met_not_found_forgets_the_object(void **state)
 {
 	(void)state;
 	fakecluster_apply(WEB, "{'spec':{}}");
@@ -501,7 +501,7 @@ static void what_a_write_did_not_find_is_forgotten(void **state)
 
 /* ---- Bad input ---- */
 
-static void what_cannot_be_read_harms_nobody_and_is_said(void **state)
+static void an_unreadable_object_is_reported_and_harmless(void **state)
 {
 	const struct scaledobject *web;
 	static const char *const answers[] = { "{}", "[]", "{'metadata':{'name':7}}", "{'metadata':{'name':''}}",
@@ -581,7 +581,7 @@ static void keys_tell_the_kind(void **state)
 	assert_int_equal(strlen(store_job_key(long_name, long_name, key)), STORE_KEY_MAX - 1);
 }
 
-static void a_scaledjob_stands_beside_a_scaledobject_of_its_name(void **state)
+static void a_scaledjob_and_a_scaledobject_may_share_a_name(void **state)
 {
 	const char *trouble;
 	const struct object *object, *job;
@@ -757,13 +757,13 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_is_there_is_known_when_synced, setup_unstarted, teardown),
+		cmocka_unit_test_setup_teardown(existing_objects_are_known_when_synced, setup_unstarted, teardown),
 		cmocka_unit_test_setup_teardown(only_the_watched_namespaces_count, setup_unstarted, teardown),
 		cmocka_unit_test_setup_teardown(a_missing_hpa_is_one_that_a_list_did_not_show, setup_unstarted,
 			teardown),
-		CASE(changes_are_told_by_key),
-		CASE(an_hpas_change_is_told_to_its_object),
-		CASE(a_relist_sweeps_what_is_gone),
+		CASE(changes_are_reported_by_key),
+		CASE(an_hpas_change_is_reported_for_its_object),
+		CASE(a_relist_removes_deleted_objects),
 		CASE(a_list_is_true_whatever_was_known),
 		CASE(an_answer_is_ahead_of_the_watch),
 		CASE(an_older_answer_is_skipped),
@@ -771,11 +771,11 @@ int main(void)
 		CASE(a_created_hpa_is_known_at_once_and_survives_the_list_under_way),
 		CASE(an_hpa_without_our_label_is_learned_too),
 		CASE(the_deletion_of_a_predecessor_is_not_that_of_the_object),
-		CASE(what_a_write_did_not_find_is_forgotten),
-		CASE(what_cannot_be_read_harms_nobody_and_is_said),
+		CASE(a_write_that_met_not_found_forgets_the_object),
+		CASE(an_unreadable_object_is_reported_and_harmless),
 		CASE(each_object_is_shown_once),
 		cmocka_unit_test(keys_tell_the_kind),
-		CASE(a_scaledjob_stands_beside_a_scaledobject_of_its_name),
+		CASE(a_scaledjob_and_a_scaledobject_may_share_a_name),
 		CASE(an_answer_about_a_scaledjob_is_ahead_of_the_watch),
 		cmocka_unit_test_setup_teardown(without_scaledjobs_the_rest_goes_on, setup_unstarted, teardown),
 		CASE(both_kinds_are_shown),

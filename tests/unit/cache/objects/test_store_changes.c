@@ -73,7 +73,7 @@ static void learn_web(void)
 }
 
 /* Each with all bits that it means and no other. */
-static void what_changed_is_told(void **state)
+static void changes_are_reported(void **state)
 {
 	static const struct {
 		const char *path, *change;
@@ -128,7 +128,7 @@ static struct objecttext_part part(const char *text)
 }
 
 /* The watch was quicker than the answer: by object and version. */
-static void what_is_kept_is_known_by_its_version(void **state)
+static void a_stored_version_is_known(void **state)
 {
 	const struct meta *meta;
 	struct objecttext text;
@@ -154,7 +154,7 @@ static void what_is_kept_is_known_by_its_version(void **state)
 }
 
 /* A status and finalizers that we wrote are not reported; those that others wrote meanwhile are. */
-static void an_answer_tells_only_what_its_writer_does_not_know(void **state)
+static void an_answer_reports_only_foreign_changes(void **state)
 {
 	(void)state;
 	fakecluster_apply(WEB, "{'spec':{'pollingInterval':7}}");
@@ -218,7 +218,7 @@ static void the_same_in_another_version_is_kept(void **state)
 }
 
 /* A list is true whatever was known: after it the text is compared with its events alone. */
-static void what_a_list_brought_is_read_again(void **state)
+static void objects_of_a_list_are_read_again(void **state)
 {
 	const struct hpa *first;
 
@@ -259,7 +259,7 @@ static void the_echo_of_a_write_is_known(void **state)
  * Deleted and recreated while the watch was away: nothing kept for the old one applies to the new
  * one, and holders of the old record see that it is gone.
  */
-static void one_made_anew_is_another_record(void **state)
+static void a_recreated_object_is_another_record(void **state)
 {
 	struct object *old;
 	json_t *anew;
@@ -295,13 +295,13 @@ static void one_made_anew_is_another_record(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(what_changed_is_told),
+		CASE(changes_are_reported),
 		CASE(the_same_in_another_version_is_kept),
-		CASE(what_a_list_brought_is_read_again),
+		CASE(objects_of_a_list_are_read_again),
 		CASE(the_echo_of_a_write_is_known),
-		CASE(what_is_kept_is_known_by_its_version),
-		CASE(one_made_anew_is_another_record),
-		CASE(an_answer_tells_only_what_its_writer_does_not_know),
+		CASE(a_stored_version_is_known),
+		CASE(a_recreated_object_is_another_record),
+		CASE(an_answer_reports_only_foreign_changes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -174,7 +174,7 @@ static void a_kind_is_looked_up_and_watched(void **state)
 	assert_int_equal(fakecluster_calls(KUBE_GET, ARGO), 0);
 }
 
-static void what_cannot_be_scaled_is_refused(void **state)
+static void unscalable_targets_are_refused(void **state)
 {
 	(void)state;
 	fakecluster_serve(ARGO, ROLLOUTS);
@@ -276,7 +276,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(kinds_lead_to_their_resources),
 		CASE(a_kind_is_looked_up_and_watched),
-		CASE(what_cannot_be_scaled_is_refused),
+		CASE(unscalable_targets_are_refused),
 		CASE(the_kind_changes_while_we_run),
 		CASE(the_crd_comes_and_goes),
 		CASE(a_deletion_knows_the_resource_from_the_status),

@@ -276,7 +276,7 @@ static void the_end_of_a_predecessor(void **state)
 	assert_int_equal(replicas("shop/web"), 7);
 }
 
-static void a_scale_that_cannot_be_read_is_told(void **state)
+static void an_unreadable_scale_is_reported(void **state)
 {
 	(void)state;
 	fakecluster_apply(WEB, SIZE(3));
@@ -426,7 +426,7 @@ static void an_older_answer_undoes_nothing(void **state)
 	assert_int_equal(replicas("shop/web"), 8);
 }
 
-static void a_scale_that_is_denied_too_is_told(void **state)
+static void a_denied_scale_is_reported(void **state)
 {
 	(void)state;
 	fakecluster_apply(WEB, REPLICAS(3));
@@ -554,14 +554,14 @@ int main(void)
 		ELSEWHERE(released_while_it_is_read),
 		ELSEWHERE(a_late_wish),
 		ELSEWHERE(the_end_of_a_predecessor),
-		ELSEWHERE(a_scale_that_cannot_be_read_is_told),
+		ELSEWHERE(an_unreadable_scale_is_reported),
 		ELSEWHERE(our_own_write_is_known),
 		CASE(then_scale_is_read_now_and_then),
 		CASE(until_the_watch_is_allowed),
 		CASE(a_pod_template_of_a_deployment_is_followed),
 		CASE(a_deployment_may_be_a_target_and_lend_its_pods),
 		CASE(an_older_answer_undoes_nothing),
-		CASE(a_scale_that_is_denied_too_is_told),
+		CASE(a_denied_scale_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,7 +88,7 @@ static void a_trigger_has_the_metrics_that_its_source_names(void **state)
 	assert_int_equal(fakesource_described("a"), 1);
 }
 
-static void a_new_description_is_told_and_the_same_is_not(void **state)
+static void only_a_new_description_is_reported(void **state)
 {
 	(void)state;
 	fakesource_describe("a", "queue:5");
@@ -105,7 +105,7 @@ static void a_new_description_is_told_and_the_same_is_not(void **state)
 }
 
 /* The description stays; that, and the end of it, is reported once. */
-static void a_description_that_turns_wrong_is_told(void **state)
+static void a_description_that_turns_wrong_is_reported(void **state)
 {
 	struct built built;
 
@@ -131,7 +131,7 @@ static void a_description_that_turns_wrong_is_told(void **state)
 	assert_null(built.list[0].ignored);
 }
 
-static void a_source_that_says_nothing_has_one_scaler_that_stands_for_it(void **state)
+static void an_undescribed_source_has_one_placeholder(void **state)
 {
 	(void)state;
 	fakesource_describe("a", NULL);
@@ -149,7 +149,7 @@ static void a_source_that_says_nothing_has_one_scaler_that_stands_for_it(void **
 	expect("s0-queue 5000,s1-scripted-r 5000,");
 }
 
-static void what_the_hpa_has_is_what_the_source_said_before(void **state)
+static void the_hpa_has_the_earlier_description(void **state)
 {
 	(void)state;
 	fakesource_describe("a", NULL);
@@ -188,7 +188,7 @@ static void a_scaledjob_has_no_hpa_to_go_by(void **state)
 	assert_string_equal(built.list[1].metric_name, "s0-load");
 }
 
-static void what_is_not_needed_is_not_asked(void **state)
+static void unused_descriptions_are_not_requested(void **state)
 {
 	unsigned asked;
 
@@ -254,7 +254,7 @@ static size_t built_count(void)
 	return built.count;
 }
 
-static void an_object_has_so_many_metrics_and_no_more(void **state)
+static void an_object_has_a_limit_of_metrics(void **state)
 {
 	(void)state;
 	fakesource_describe("a", many(200));
@@ -304,16 +304,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_trigger_has_the_metrics_that_its_source_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_new_description_is_told_and_the_same_is_not, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_description_that_turns_wrong_is_told, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_source_that_says_nothing_has_one_scaler_that_stands_for_it, setup,
-			teardown),
-		cmocka_unit_test_setup_teardown(what_the_hpa_has_is_what_the_source_said_before, setup, teardown),
+		cmocka_unit_test_setup_teardown(only_a_new_description_is_reported, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_description_that_turns_wrong_is_reported, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_undescribed_source_has_one_placeholder, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_hpa_has_the_earlier_description, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_scaledjob_has_no_hpa_to_go_by, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_not_needed_is_not_asked, setup, teardown),
+		cmocka_unit_test_setup_teardown(unused_descriptions_are_not_requested, setup, teardown),
 		cmocka_unit_test_setup_teardown(two_are_asked_at_the_same_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_formula_needs_one_metric, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_object_has_so_many_metrics_and_no_more, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_object_has_a_limit_of_metrics, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_more_are_taken_from_the_hpa, setup, teardown),
 	};
 

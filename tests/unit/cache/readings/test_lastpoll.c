@@ -105,7 +105,7 @@ static void a_failure_is_held_as_an_answer_is(void **state)
 	assert_true(peek(KEY, t.a, 0) == 2);
 }
 
-static void what_is_too_old_is_forgotten(void **state)
+static void old_results_are_forgotten(void **state)
 {
 	(void)state;
 	put(KEY, t.a, 1, 10, 0);
@@ -118,7 +118,7 @@ static void what_is_too_old_is_forgotten(void **state)
 	assert_true(peek(KEY, t.b, 0) == 2);
 }
 
-static void what_is_forgotten_is_gone(void **state)
+static void forgotten_results_are_gone(void **state)
 {
 	(void)state;
 	put(KEY, t.a, 1, 10, 0);
@@ -144,7 +144,7 @@ int __wrap_strcmp(const char *a, const char *b)
  * An object has up to a thousand questions with keys that may be long and differ at their ends:
  * they are not compared each with each.
  */
-static void many_questions_are_told_apart_by_themselves(void **state)
+static void many_questions_are_distinguished_by_pointer(void **state)
 {
 	enum { MANY = 200 };
 	struct questions shared = { 0 };
@@ -180,9 +180,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(each_object_has_its_own_of_a_shared_question),
 		CASE(a_failure_is_held_as_an_answer_is),
-		CASE(what_is_too_old_is_forgotten),
-		CASE(what_is_forgotten_is_gone),
-		CASE(many_questions_are_told_apart_by_themselves),
+		CASE(old_results_are_forgotten),
+		CASE(forgotten_results_are_gone),
+		CASE(many_questions_are_distinguished_by_pointer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,7 +45,7 @@ static void those_of_one_key_are_one(void **state)
 	assert_null(questions.all);
 }
 
-static void one_that_ended_is_made_anew(void **state)
+static void an_ended_question_is_made_again(void **state)
 {
 	(void)state;
 	freed = 0;
@@ -84,7 +84,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(those_of_one_key_are_one),
-		cmocka_unit_test(one_that_ended_is_made_anew),
+		cmocka_unit_test(an_ended_question_is_made_again),
 		cmocka_unit_test(those_of_two_namespaces_are_neithers),
 	};
 

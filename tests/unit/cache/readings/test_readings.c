@@ -189,7 +189,7 @@ static void young_answers_come_from_memory_and_never_at_once(void **state)
 	assert_int_equal(ask_count, 1);
 }
 
-static void an_old_answer_is_asked_anew(void **state)
+static void an_old_answer_is_asked_for_again(void **state)
 {
 	struct fixture *f = *state;
 	struct heard a = { 0 }, b = { 0 };
@@ -223,7 +223,7 @@ static void a_failure_reaches_all_and_is_kept(void **state)
 	assert_int_equal(ask_count, 1);
 }
 
-static void a_failure_says_when_it_was_and_is_kept_as_long_as_the_asker_says(void **state)
+static void a_failure_has_its_time_and_is_kept_for_the_askers_max_age(void **state)
 {
 	struct fixture *f = *state;
 	struct heard a = { 0 }, b = { 0 };
@@ -320,7 +320,7 @@ static struct readings_wait *ask_after(struct fixture *f, uint64_t after, struct
 }
 
 /* However young an answer is: one asked for before the notification may not include the change. */
-static void who_was_told_something_does_not_take_what_was_asked_before(void **state)
+static void a_mark_excludes_earlier_queries(void **state)
 {
 	struct fixture *f = *state;
 	struct heard a = { 0 }, b = { 0 }, c = { 0 };
@@ -344,7 +344,7 @@ static void who_was_told_something_does_not_take_what_was_asked_before(void **st
  * A query under way began too early: one more follows it for all who wait; those who joined the
  * first are not delayed.
  */
-static void it_does_not_join_what_began_before(void **state)
+static void a_mark_does_not_join_an_earlier_query(void **state)
 {
 	struct fixture *f = *state;
 	struct heard poll = { 0 }, a = { 0 }, b = { 0 }, gone = { 0 };
@@ -368,7 +368,7 @@ static void it_does_not_join_what_began_before(void **state)
 	assert_int_equal(readings_stats(f->readings).waiters, 0);
 }
 
-static void it_waits_no_longer_than_it_says(void **state)
+static void an_asker_waits_until_its_deadline(void **state)
 {
 	struct fixture *f = *state;
 	struct heard poll = { 0 }, a = { 0 };
@@ -547,7 +547,7 @@ static size_t entries_after(struct fixture *f, int64_t ms)
 }
 
 /* Forgotten a minute after the last asker, by the next sweep; queries under way stay. */
-static void what_nobody_asks_for_any_more_is_forgotten(void **state)
+static void unused_entries_are_forgotten(void **state)
 {
 	struct fixture *f = *state;
 	struct heard a = { 0 };
@@ -569,7 +569,7 @@ static void what_nobody_asks_for_any_more_is_forgotten(void **state)
 	assert_int_equal(entries_after(f, MINUTE_MS + 2), 0);
 }
 
-static void freeing_drops_what_is_under_way(void **state)
+static void freeing_drops_queries_under_way(void **state)
 {
 	struct fixture *f = *state;
 	struct readings_config config = { .ask_timeout_ms = FOREVER, .max_waiters = 4 };
@@ -624,25 +624,24 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(askers_join_one_query, setup, teardown),
 		cmocka_unit_test_setup_teardown(young_answers_come_from_memory_and_never_at_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_old_answer_is_asked_anew, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_old_answer_is_asked_for_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_failure_reaches_all_and_is_kept, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_failure_says_when_it_was_and_is_kept_as_long_as_the_asker_says, setup,
+		cmocka_unit_test_setup_teardown(a_failure_has_its_time_and_is_kept_for_the_askers_max_age, setup,
 			teardown),
 		cmocka_unit_test_setup_teardown(a_failure_hides_the_old_answer, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_asker_with_a_short_deadline_leaves_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(cancelled_askers_hear_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(callbacks_may_cancel_and_ask, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_was_told_something_does_not_take_what_was_asked_before, setup,
-			teardown),
-		cmocka_unit_test_setup_teardown(it_does_not_join_what_began_before, setup, teardown),
-		cmocka_unit_test_setup_teardown(it_waits_no_longer_than_it_says, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_mark_excludes_earlier_queries, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_mark_does_not_join_an_earlier_query, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_asker_waits_until_its_deadline, setup, teardown),
 		cmocka_unit_test_setup_teardown(waiters_are_capped, setup, teardown),
 		cmocka_unit_test_setup_teardown(waiters_have_shares, setup, teardown),
 		cmocka_unit_test_setup_teardown(questions_take_their_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(metered_questions_rest, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_source_that_wishes_so_rests, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_nobody_asks_for_any_more_is_forgotten, setup, teardown),
-		cmocka_unit_test_setup_teardown(freeing_drops_what_is_under_way, setup, teardown),
+		cmocka_unit_test_setup_teardown(unused_entries_are_forgotten, setup, teardown),
+		cmocka_unit_test_setup_teardown(freeing_drops_queries_under_way, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_begin_in_several_turns, setup, teardown),
 	};
 

@@ -146,7 +146,7 @@ static void metrics_are_found_without_regard_to_case(void **state)
 	assert_string_equal(err.msg, "scaledobject shop/web has no metric s2-scripted-b");
 }
 
-static void what_was_built_stays_while_nothing_changes(void **state)
+static void scalers_stay_while_nothing_changes(void **state)
 {
 	struct question *first, *second;
 
@@ -176,7 +176,7 @@ static void ignore_answer(void *arg, const struct answer *answer, const struct e
 	(void)completed_at_ms;
 }
 
-static void what_is_asked_already_is_kept_once(void **state)
+static void a_known_question_is_kept_once(void **state)
 {
 	struct question *first, *second;
 
@@ -194,7 +194,7 @@ static void what_is_asked_already_is_kept_once(void **state)
 	question_unref(second);
 }
 
-static void a_wrong_spec_is_refused_as_ready_says_it(void **state)
+static void a_wrong_spec_has_the_error_of_ready(void **state)
 {
 	(void)state;
 	apply(WEB, SPEC(TRIGGER("'source':'a','threshold':'x'")));
@@ -448,7 +448,7 @@ static void a_scaledjob_is_no_scaledobject_of_its_name(void **state)
 	assert_null(scalers_fixture_object(&t));
 }
 
-static void a_wrong_scaledjob_is_refused_as_ready_says_it(void **state)
+static void a_wrong_scaledjob_has_the_error_of_ready(void **state)
 {
 	(void)state;
 	t.key = JOB_KEY;
@@ -542,9 +542,9 @@ int main(void)
 		CASE(triggers_are_built_in_their_order),
 		CASE(one_that_is_gone_has_none),
 		CASE(metrics_are_found_without_regard_to_case),
-		CASE(what_was_built_stays_while_nothing_changes),
-		CASE(what_is_asked_already_is_kept_once),
-		CASE(a_wrong_spec_is_refused_as_ready_says_it),
+		CASE(scalers_stay_while_nothing_changes),
+		CASE(a_known_question_is_kept_once),
+		CASE(a_wrong_spec_has_the_error_of_ready),
 		CASE(the_target_is_wanted_with_the_object),
 		CASE(the_environment_is_waited_for),
 		CASE(a_changed_environment_is_followed),
@@ -554,7 +554,7 @@ int main(void)
 		CASE(all_references_are_asked_for_behind_one_that_fails),
 		CASE(secrets_of_the_environment_are_followed),
 		CASE(a_scaledjob_is_no_scaledobject_of_its_name),
-		CASE(a_wrong_scaledjob_is_refused_as_ready_says_it),
+		CASE(a_wrong_scaledjob_has_the_error_of_ready),
 		CASE(its_environment_is_that_of_its_pod_template),
 		CASE(its_container_is_the_one_that_is_named),
 		CASE(secrets_of_its_environment_are_followed_and_released),

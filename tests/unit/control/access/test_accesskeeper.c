@@ -270,7 +270,7 @@ static void those_of_others_are_left_alone(void **state)
 	}
 }
 
-static void failures_are_told_once_and_tried_again(void **state)
+static void failures_are_reported_once_and_retried(void **state)
 {
 	MEM_AUTO char *old = our_token(HOUR_MS), *new = NULL, *found = NULL;
 
@@ -382,7 +382,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_clock_makes_it_renew_without_a_pause, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_clock_that_is_set_behind_does_not_let_it_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(those_of_others_are_left_alone, setup, teardown),
-		cmocka_unit_test_setup_teardown(failures_are_told_once_and_tried_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(failures_are_reported_once_and_retried, setup, teardown),
 		cmocka_unit_test_setup_teardown(changed_files_are_read_at_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_certificate_near_its_end, setup, teardown),
 	};

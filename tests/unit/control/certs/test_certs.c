@@ -84,7 +84,7 @@ static void a_secret_that_cannot_be_created_is_tried_again(void **state)
 	assert_null(certs_trouble(t.certs));
 }
 
-static void a_secret_that_cannot_be_read_is_told_once(void **state)
+static void an_unreadable_secret_is_reported_once(void **state)
 {
 	(void)state;
 	put_our_apiservice();
@@ -140,7 +140,7 @@ static void other_secrets_of_the_namespace_are_not_looked_at(void **state)
 
 /* ---- A Secret that is there ---- */
 
-static void serves_what_is_there(void **state)
+static void serves_the_existing_certificate(void **state)
 {
 	struct certpack pack = fresh_pack();
 
@@ -540,7 +540,7 @@ static void waits_for_the_new_ca_to_be_trusted(void **state)
 
 /* ---- Changes by others ---- */
 
-static void takes_up_what_another_replica_wrote(void **state)
+static void takes_up_another_replicas_secret(void **state)
 {
 	struct certpack next = { 0 }, pack;
 	struct certpack_plan plan = { certs_names, fake_wall_ms(), 86400, 0, NULL };
@@ -558,7 +558,7 @@ static void takes_up_what_another_replica_wrote(void **state)
 	certpack_done(&pack);
 }
 
-static void a_deleted_secret_is_made_anew_with_overlap(void **state)
+static void a_deleted_secret_is_recreated_with_overlap(void **state)
 {
 	struct certpack pack, next;
 
@@ -609,7 +609,7 @@ static void another_renews(void)
 	put_pack(&others_pack);
 }
 
-static void a_conflict_while_renewing_ends_in_what_is_there(void **state)
+static void a_conflict_while_renewing_keeps_the_stored_one(void **state)
 {
 	struct certpack pack = make_pack(certs_names, 200 * DAY_MS, 250 * DAY_MS, 0, 3650 * DAY_MS);
 
@@ -650,9 +650,9 @@ int main(void)
 		T(creates_the_secret),
 		T(loses_the_race_to_create),
 		T(a_secret_that_cannot_be_created_is_tried_again),
-		T(a_secret_that_cannot_be_read_is_told_once),
+		T(an_unreadable_secret_is_reported_once),
 		T(a_lost_answer_makes_no_second_ca),
-		T(serves_what_is_there),
+		T(serves_the_existing_certificate),
 		T(repairs),
 		T(a_ca_without_a_key_is_kept_while_its_certificate_is_good),
 		T(keeps_type_and_labels),
@@ -665,10 +665,10 @@ int main(void)
 		T(webhooks_that_cannot_be_written_hold_up_an_hour),
 		T(another_service_name_has_another_authority),
 		T(waits_for_the_new_ca_to_be_trusted),
-		T(takes_up_what_another_replica_wrote),
-		T(a_deleted_secret_is_made_anew_with_overlap),
+		T(takes_up_another_replicas_secret),
+		T(a_deleted_secret_is_recreated_with_overlap),
 		T(garbage_leaves_the_old_certificate_in_use),
-		T(a_conflict_while_renewing_ends_in_what_is_there),
+		T(a_conflict_while_renewing_keeps_the_stored_one),
 		T(freed_in_any_state),
 	};
 

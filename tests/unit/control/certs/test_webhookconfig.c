@@ -95,7 +95,7 @@ static bool asks_at(const char *path)
 	return certs_asks_for_reviews_at(t.certs, path, strlen(path));
 }
 
-static void a_path_that_nobody_can_guess_is_written(void **state)
+static void an_unguessable_path_is_written(void **state)
 {
 	char first[128];
 
@@ -142,7 +142,7 @@ static void a_plain_path_is_answered_until_it_is_replaced(void **state)
 	assert_true(asks_at(path_at(0)));
 }
 
-static void who_does_not_lead_goes_by_what_is_there(void **state)
+static void a_follower_uses_the_configuration(void **state)
 {
 	(void)state;
 	put_our_apiservice();
@@ -191,7 +191,7 @@ static void one_path_for_all(void **state)
 }
 
 /* Before it is known where the API server asks, it is no stranger's business either. */
-static void before_it_was_looked_at_nobody_asks(void **state)
+static void before_the_first_read_no_path_is_answered(void **state)
 {
 	(void)state;
 	put_our_apiservice();
@@ -209,7 +209,7 @@ static void before_it_was_looked_at_nobody_asks(void **state)
  * A configuration written for us by someone, without a right for us to read it, has the plain
  * paths.
  */
-static void who_may_not_look_answers_the_plain_paths(void **state)
+static void without_the_right_to_read_plain_paths_are_answered(void **state)
 {
 	(void)state;
 	put_our_apiservice();
@@ -221,7 +221,7 @@ static void who_may_not_look_answers_the_plain_paths(void **state)
 	fake_heal();
 }
 
-static void who_may_not_write_answers_what_is_there(void **state)
+static void without_the_right_to_write_the_given_paths_are_answered(void **state)
 {
 	(void)state;
 	put_our_apiservice();
@@ -265,7 +265,7 @@ static void only_the_leader_writes(void **state)
 	expect_bundles();
 }
 
-static void who_was_faster_is_looked_at_again(void **state)
+static void a_faster_writer_is_read_again(void **state)
 {
 	(void)state;
 	put_our_apiservice();
@@ -279,7 +279,7 @@ static void who_was_faster_is_looked_at_again(void **state)
 }
 
 /* `kscaled manifests --no-webhook` gives no right to look for one. */
-static void without_a_webhook_nobody_asks(void **state)
+static void without_a_webhook_no_path_is_answered(void **state)
 {
 	struct certs_config config = certs_usual();
 
@@ -296,7 +296,7 @@ static void without_a_webhook_nobody_asks(void **state)
 	assert_int_equal(fake_count(KUBE_MERGE_PATCH, CONFIG), 0);
 }
 
-static void a_failing_write_is_told_once_and_tried_again(void **state)
+static void a_failing_write_is_reported_once_and_retried_later(void **state)
 {
 	(void)state;
 	put_our_apiservice();
@@ -316,7 +316,7 @@ static void a_failing_write_is_told_once_and_tried_again(void **state)
 }
 
 /* A tool that restores its own state is undone, but not at its pace. */
-static void who_takes_it_out_again_is_not_fought_at_full_speed(void **state)
+static void a_reverter_is_not_fought_at_full_speed(void **state)
 {
 	(void)state;
 	put_our_apiservice();
@@ -336,7 +336,7 @@ static void who_takes_it_out_again_is_not_fought_at_full_speed(void **state)
 	expect_bundles();
 }
 
-static void a_watch_that_is_denied_is_told(void **state)
+static void a_denied_watch_is_reported(void **state)
 {
 	(void)state;
 	put_our_apiservice();
@@ -352,20 +352,20 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(ours_get_it_and_others_stay_as_they_are),
-		T(a_path_that_nobody_can_guess_is_written),
+		T(an_unguessable_path_is_written),
 		T(a_plain_path_is_answered_until_it_is_replaced),
-		T(who_does_not_lead_goes_by_what_is_there),
+		T(a_follower_uses_the_configuration),
 		T(one_path_for_all),
-		T(before_it_was_looked_at_nobody_asks),
-		T(who_may_not_look_answers_the_plain_paths),
-		T(who_may_not_write_answers_what_is_there),
+		T(before_the_first_read_no_path_is_answered),
+		T(without_the_right_to_read_plain_paths_are_answered),
+		T(without_the_right_to_write_the_given_paths_are_answered),
 		T(it_may_come_later_and_go),
 		T(only_the_leader_writes),
-		T(who_was_faster_is_looked_at_again),
-		T(without_a_webhook_nobody_asks),
-		T(a_failing_write_is_told_once_and_tried_again),
-		T(who_takes_it_out_again_is_not_fought_at_full_speed),
-		T(a_watch_that_is_denied_is_told),
+		T(a_faster_writer_is_read_again),
+		T(without_a_webhook_no_path_is_answered),
+		T(a_failing_write_is_reported_once_and_retried_later),
+		T(a_reverter_is_not_fought_at_full_speed),
+		T(a_denied_watch_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

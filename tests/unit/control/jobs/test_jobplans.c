@@ -105,7 +105,7 @@ static void it_ends_when_nothing_can_be_decided(void **state)
 }
 
 /* As long as none of them is settled, no more are open than can be under way. */
-static void it_stands_still_while_the_server_is_in_trouble(void **state)
+static void nothing_is_sent_while_the_server_is_in_trouble(void **state)
 {
 	unsigned tried;
 
@@ -125,7 +125,7 @@ static void it_stands_still_while_the_server_is_in_trouble(void **state)
 }
 
 /* An object that is deleted with all creates under way passes its turn to the others. */
-static void one_that_stops_holds_up_nobody(void **state)
+static void a_stopped_one_delays_no_one(void **state)
 {
 	(void)state;
 	jobs_ready("a", "'pollingInterval':3600");
@@ -145,7 +145,7 @@ static void one_that_stops_holds_up_nobody(void **state)
 }
 
 /* But a non-leader has no turn. */
-static void who_does_not_lead_has_no_turn(void **state)
+static void a_follower_has_no_turn(void **state)
 {
 	(void)state;
 	begin("a", ENDLESS);
@@ -166,9 +166,9 @@ int main(void)
 		CASE(it_ends_with_a_pause),
 		CASE(it_ends_with_another_spec),
 		CASE(it_ends_when_nothing_can_be_decided),
-		CASE(it_stands_still_while_the_server_is_in_trouble),
-		CASE(one_that_stops_holds_up_nobody),
-		CASE(who_does_not_lead_has_no_turn),
+		CASE(nothing_is_sent_while_the_server_is_in_trouble),
+		CASE(a_stopped_one_delays_no_one),
+		CASE(a_follower_has_no_turn),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,7 +115,7 @@ static void loses_the_race_for_a_free_lease(void **state)
 	}
 }
 
-static void a_lease_that_cannot_be_read_is_told_once(void **state)
+static void an_unreadable_lease_is_reported_once(void **state)
 {
 	(void)state;
 	fake_fail(FAKE_REFUSE, KUBE_GET, LEASE, FAKE_ANY, 403);
@@ -325,7 +325,7 @@ static void a_label_does_no_harm(void **state)
 		"x");
 }
 
-static void a_deleted_lease_is_made_anew(void **state)
+static void a_deleted_lease_is_recreated(void **state)
 {
 	(void)state;
 	leader_lead();
@@ -470,7 +470,7 @@ int main(void)
 		T(a_renewed_lease_is_never_taken),
 		T(a_new_version_alone_is_no_renewal),
 		T(loses_the_race_for_a_free_lease),
-		T(a_lease_that_cannot_be_read_is_told_once),
+		T(an_unreadable_lease_is_reported_once),
 		T(a_broken_lease_is_not_taken),
 		T(renews_each_retry_period),
 		T(keeps_writes_inside_the_lease),
@@ -482,7 +482,7 @@ int main(void)
 		T(a_lost_answer_is_no_stolen_lease),
 		T(a_lost_answer_while_taking_is_ours_too),
 		T(a_label_does_no_harm),
-		T(a_deleted_lease_is_made_anew),
+		T(a_deleted_lease_is_recreated),
 		T(steps_down_when_another_holds_it),
 		T(an_emptied_lease_is_lost_and_taken_again),
 		T(stops_leading_after_a_long_sleep),

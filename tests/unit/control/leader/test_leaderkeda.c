@@ -149,7 +149,7 @@ static void an_unreadable_keda_lease_holds_back_but_takes_nothing_away(void **st
 	assert_int_equal(t.lost, 0);
 }
 
-static void takes_over_from_keda_when_told(void **state)
+static void takes_over_from_keda_with_the_option(void **state)
 {
 	struct leader_config config = beside_keda();
 
@@ -220,7 +220,7 @@ int main(void)
 		T(freed_while_keda_is_looked_at_it_goes_on_with_one_round),
 		T(keda_lease_that_is_missing_or_denied),
 		T(an_unreadable_keda_lease_holds_back_but_takes_nothing_away),
-		T(takes_over_from_keda_when_told),
+		T(takes_over_from_keda_with_the_option),
 		T(the_same_lease_is_plain_election),
 		T(without_election),
 		T(freed_in_any_state),

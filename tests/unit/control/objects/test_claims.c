@@ -38,7 +38,7 @@ static void annotate(const char *path, const char *annotations)
 
 /* ---- A user's own HPA ---- */
 
-static void a_users_hpa_is_taken_over_only_when_the_object_says_so(void **state)
+static void a_users_hpa_is_taken_over_only_with_the_annotation(void **state)
 {
 	(void)state;
 	fakecluster_apply(MINE, "{'metadata':{'labels':{'team':'a'}},'spec':{'maxReplicas':9}}");
@@ -100,7 +100,7 @@ static void without_the_name_written_nothing_is_taken(void **state)
 	assert_int_equal(fakecluster_number(HPA("keda-hpa-web"), "spec.maxReplicas"), 9);
 }
 
-static void no_hpa_is_written_from_what_cannot_be_built(void **state)
+static void no_hpa_is_written_without_scalers(void **state)
 {
 	(void)state;
 	world_ready_object("web", 1, "");
@@ -148,7 +148,7 @@ static void the_later_one_of_two_is_refused_until_the_first_goes(void **state)
 }
 
 /* A list comes in pages: the first that is read need not be the first that was there. */
-static void who_was_first_is_not_judged_from_half_a_list(void **state)
+static void precedence_is_not_judged_from_half_a_list(void **state)
 {
 	(void)state;
 	world_deployment("web", 1);
@@ -208,7 +208,7 @@ static void a_refused_one_scales_nothing_either(void **state)
  * Its pause concerns only itself: it releases its target, and does not touch one that another
  * scales.
  */
-static void a_refused_one_keeps_nobodys_replicas(void **state)
+static void a_refused_one_keeps_no_replicas(void **state)
 {
 	(void)state;
 	world_ready_object("web", 3, "'minReplicaCount':3");
@@ -354,15 +354,15 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(a_users_hpa_is_taken_over_only_when_the_object_says_so),
+		CASE(a_users_hpa_is_taken_over_only_with_the_annotation),
 		CASE(another_controllers_hpa_is_taken_over_as_well),
 		CASE(without_the_name_written_nothing_is_taken),
-		CASE(no_hpa_is_written_from_what_cannot_be_built),
+		CASE(no_hpa_is_written_without_scalers),
 		CASE(the_later_one_of_two_is_refused_until_the_first_goes),
-		CASE(who_was_first_is_not_judged_from_half_a_list),
+		CASE(precedence_is_not_judged_from_half_a_list),
 		CASE(a_refused_one_restores_nothing),
 		CASE(a_refused_one_scales_nothing_either),
-		CASE(a_refused_one_keeps_nobodys_replicas),
+		CASE(a_refused_one_keeps_no_replicas),
 		CASE(it_is_taken_up_when_the_first_one_goes_elsewhere),
 		CASE(an_older_one_that_comes_back_displaces_the_younger),
 		CASE(an_hpa_that_cannot_be_removed_is_tried_again_in_peace),

@@ -110,7 +110,7 @@ static void a_failing_part_fails_the_whole(void **state)
 	assert_string_equal(get_metric("s0-scripted-a"), "s0-scripted-a 40");
 }
 
-static void fallback_stands_for_the_whole(void **state)
+static void fallback_replaces_the_whole(void **state)
 {
 	(void)state;
 	fakesource_answer("a", 4);
@@ -122,7 +122,7 @@ static void fallback_stands_for_the_whole(void **state)
 	assert_int_equal(world_replicas("web"), 1);
 }
 
-static void a_wrong_formula_is_told_before_anything_scales(void **state)
+static void a_wrong_formula_is_reported_before_anything_scales(void **state)
 {
 	(void)state;
 	world_deployment("web", 0);
@@ -194,7 +194,7 @@ static void beside_another_cpu_does_not_keep_it_active(void **state)
 
 /* ---- UseCachedMetrics ---- */
 
-static void a_cached_metric_is_what_the_last_poll_brought(void **state)
+static void a_cached_metric_is_the_last_polls(void **state)
 {
 	unsigned asked;
 
@@ -234,7 +234,7 @@ static void a_cached_metric_is_what_the_last_poll_brought(void **state)
 	"'pollingInterval':300,'triggers':[{'type':'scripted','useCachedMetrics':true,'metadata':{'source':'web'}}]"
 
 /* A wake-up raises from zero; the HPA gets another value. */
-static void a_wake_up_activates_and_tells_the_hpa_nothing(void **state)
+static void a_wake_up_activates_without_changing_the_hpas_value(void **state)
 {
 	(void)state;
 	world_ready_object("web", 0, CACHED_AND_FAR);
@@ -296,13 +296,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(one_metric_is_made_of_two),
 		CASE(a_failing_part_fails_the_whole),
-		CASE(fallback_stands_for_the_whole),
-		CASE(a_wrong_formula_is_told_before_anything_scales),
+		CASE(fallback_replaces_the_whole),
+		CASE(a_wrong_formula_is_reported_before_anything_scales),
 		CASE(modifiers_may_come_and_go),
 		CASE(cpu_alone_keeps_the_object_active),
 		CASE(beside_another_cpu_does_not_keep_it_active),
-		CASE(a_cached_metric_is_what_the_last_poll_brought),
-		CASE(a_wake_up_activates_and_tells_the_hpa_nothing),
+		CASE(a_cached_metric_is_the_last_polls),
+		CASE(a_wake_up_activates_without_changing_the_hpas_value),
 		CASE(only_a_timed_poll_is_for_the_hpa),
 		CASE(no_poll_is_lost_to_other_looks),
 	};

@@ -141,7 +141,7 @@ static void a_restart_changes_nothing(void **state)
 }
 
 /* Once the reason why it cannot be read is known, Ready reports it. */
-static void what_cannot_be_read_is_told(void **state)
+static void unreadable_objects_are_reported(void **state)
 {
 	(void)state;
 	fakecluster_trouble("/secrets", ERR_TEMPORARY, "connection refused");
@@ -233,7 +233,7 @@ static void a_lost_secret_leaves_the_minimum(void **state)
 	assert_int_equal(told("KEDAScalersStopped"), 1);
 }
 
-static void what_was_raised_without_triggers_is_restored(void **state)
+static void replicas_raised_without_triggers_are_restored(void **state)
 {
 	(void)state;
 	start_with(0, MIN "'advanced':{'restoreToOriginalReplicaCount':true},");
@@ -288,10 +288,10 @@ int main(void)
 		CASE(a_lost_key_is_named_and_the_hpa_stays),
 		CASE(a_quiet_object_costs_no_writes),
 		CASE(a_restart_changes_nothing),
-		CASE(what_cannot_be_read_is_told),
+		CASE(unreadable_objects_are_reported),
 		CASE(the_minimum_is_kept_without_triggers),
 		CASE(a_lost_secret_leaves_the_minimum),
-		CASE(what_was_raised_without_triggers_is_restored),
+		CASE(replicas_raised_without_triggers_are_restored),
 		CASE(nothing_else_is_done_without_triggers),
 	};
 

@@ -129,7 +129,7 @@ static bool has_logged(const char *part)
 }
 
 /* A fallback does not make a failing source readable. */
-static void the_log_says_when_a_source_can_be_read(void **state)
+static void the_log_reports_a_readable_source(void **state)
 {
 	(void)state;
 	world_ready_object("web", 0, FALLBACK ",'cooldownPeriod':0");
@@ -231,7 +231,7 @@ static void metric_requests_count_and_the_status_does_not_wait_for_the_poll(void
  * Others than the HPA controller, which asks every 15 s, bring fallback no nearer, however often
  * they ask.
  */
-static void who_else_looks_counts_nothing(void **state)
+static void other_readers_count_nothing(void **state)
 {
 	(void)state;
 	world_ready_object("web", 1, FALLBACK ",'minReplicaCount':1,'pollingInterval':7200");
@@ -308,7 +308,7 @@ static void a_standby_reads_and_never_counts(void **state)
 }
 
 /* Counts of an earlier term as leader are not used again. */
-static void a_new_reign_goes_by_what_is_stored(void **state)
+static void a_new_leader_uses_the_status(void **state)
 {
 	(void)state;
 	fall_back();
@@ -351,7 +351,7 @@ static void another_metric_is_counted_from_nothing(void **state)
 	assert_int_equal(health_failures(world.cache->health, world_object("default/web"), METRIC), 1);
 }
 
-static void an_object_made_anew_starts_afresh(void **state)
+static void a_recreated_object_starts_afresh(void **state)
 {
 	(void)state;
 	fall_back();
@@ -406,18 +406,18 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(wake_ups_bring_no_fallback),
 		CASE(wake_ups_between_polls_count_nothing),
-		CASE(the_log_says_when_a_source_can_be_read),
+		CASE(the_log_reports_a_readable_source),
 		CASE(fallback_begins_after_the_threshold_and_ends_with_an_answer),
 		CASE(without_fallback_nothing_is_counted_in_the_status),
 		CASE(metric_requests_count_and_the_status_does_not_wait_for_the_poll),
-		CASE(who_else_looks_counts_nothing),
+		CASE(other_readers_count_nothing),
 		CASE(one_question_counts_once),
 		CASE(a_restart_goes_on_where_it_was),
 		CASE(a_standby_reads_and_never_counts),
-		CASE(a_new_reign_goes_by_what_is_stored),
+		CASE(a_new_leader_uses_the_status),
 		CASE(fallback_that_is_taken_away_ends),
 		CASE(another_metric_is_counted_from_nothing),
-		CASE(an_object_made_anew_starts_afresh),
+		CASE(a_recreated_object_starts_afresh),
 		CASE(current_replicas_are_kept),
 		CASE(the_other_triggers_scale_on),
 	};

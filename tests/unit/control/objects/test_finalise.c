@@ -112,7 +112,7 @@ static void kedas_finalizer_is_released_at_once(void **state)
 	world_expect("web", "Ready", "True");
 }
 
-static void an_object_that_keda_held_is_let_go(void **state)
+static void kedas_finalizer_is_removed(void **state)
 {
 	(void)state;
 	world_lead(false);
@@ -386,7 +386,7 @@ static void a_step_in_a_path_is_no_name(void **state)
 	}
 }
 
-static void deleted_and_made_anew_under_the_same_name(void **state)
+static void deleted_and_recreated_under_the_same_name(void **state)
 {
 	(void)state;
 	world_ready_object("web", 2, "'minReplicaCount':2");
@@ -408,7 +408,7 @@ static void deleted_and_made_anew_under_the_same_name(void **state)
 }
 
 /* The watch was held up: only the new one is seen, while the old one's poll is under way. */
-static void made_anew_unseen(void **state)
+static void recreated_unseen(void **state)
 {
 	unsigned asked;
 
@@ -441,7 +441,7 @@ int main(void)
 		CASE(the_original_replicas_are_restored),
 		CASE(switching_it_on_and_off_moves_the_finalizer),
 		CASE(kedas_finalizer_is_released_at_once),
-		CASE(an_object_that_keda_held_is_let_go),
+		CASE(kedas_finalizer_is_removed),
 		CASE(others_finalizers_are_not_ours),
 		CASE(a_target_that_is_gone_needs_no_restoring),
 		CASE(a_target_that_goes_under_the_write),
@@ -457,8 +457,8 @@ int main(void)
 		CASE(the_deletion_comes_while_writes_are_under_way),
 		CASE(a_hostile_name_is_only_a_name),
 		CASE(a_step_in_a_path_is_no_name),
-		CASE(deleted_and_made_anew_under_the_same_name),
-		CASE(made_anew_unseen),
+		CASE(deleted_and_recreated_under_the_same_name),
+		CASE(recreated_unseen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,7 +103,7 @@ static void an_hpa_with_a_long_name_works_on(void **state)
 	assert_int_equal(world_replicas(LONG), 1);
 }
 
-static void an_hpa_of_others_for_the_target_is_told(void **state)
+static void a_foreign_hpa_for_the_target_is_reported(void **state)
 {
 	(void)state;
 	world_ready_object("web", 0, "");
@@ -301,7 +301,7 @@ static void an_hpa_that_was_applied_is_not_deleted(void **state)
 	assert_null(fakecluster_at(WEB_HPA, "metadata.ownerReferences.0"));
 }
 
-static void an_edit_is_put_right_whoever_made_it(void **state)
+static void every_edit_is_reverted(void **state)
 {
 	(void)state;
 	world_ready_object("web", 1, "");
@@ -414,7 +414,7 @@ static void expect_mine_alone(void)
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, HPAS), 0);
 }
 
-static void a_rename_while_nobody_looked(void **state)
+static void a_rename_while_no_leader_existed(void **state)
 {
 	(void)state;
 	world_ready_object("web", 0, "");
@@ -492,7 +492,7 @@ static void a_rename_whose_old_hpa_is_gone_already(void **state)
 	assert_int_equal(fakecluster_events_sent("ScaledObjectCheckFailed", ""), 0);
 }
 
-static void an_hpa_that_goes_while_it_is_replaced_is_made_anew(void **state)
+static void an_hpa_deleted_during_its_replacement_is_recreated(void **state)
 {
 	(void)state;
 	world_ready_object("web", 0, "");
@@ -512,26 +512,26 @@ int main(void)
 		CASE(a_changed_hpa_is_put_right),
 		CASE(an_hpa_is_not_taken_by_the_word_for_another),
 		CASE(an_hpa_with_a_long_name_works_on),
-		CASE(an_hpa_of_others_for_the_target_is_told),
+		CASE(a_foreign_hpa_for_the_target_is_reported),
 		CASE(an_hpa_that_lost_its_owner_gets_it_back),
 		CASE(an_admission_plugin_that_changes_hpas_causes_no_endless_writes),
 		CASE(under_such_a_plugin_the_edits_of_others_are_put_right),
 		CASE(a_race_of_writers_slows_down),
 		CASE(an_hpa_that_a_chart_applies_is_the_charts),
 		CASE(an_hpa_that_was_applied_is_not_deleted),
-		CASE(an_edit_is_put_right_whoever_made_it),
+		CASE(every_edit_is_reverted),
 		CASE(a_label_that_is_not_wanted_any_more_goes),
 		CASE(kedas_own_hpa_is_adopted),
 		CASE(a_foreign_hpa_is_never_written),
 		CASE(an_hpa_of_a_user_is_never_written),
 		CASE(a_rename_removes_the_old_hpa),
-		CASE(a_rename_while_nobody_looked),
+		CASE(a_rename_while_no_leader_existed),
 		CASE(a_rename_of_an_hpa_that_the_status_does_not_name),
 		CASE(a_rename_of_an_hpa_that_keda_made),
 		CASE(an_hpa_of_others_that_the_status_names_stays),
 		CASE(renames_in_a_row_leave_one_hpa),
 		CASE(a_rename_whose_old_hpa_is_gone_already),
-		CASE(an_hpa_that_goes_while_it_is_replaced_is_made_anew),
+		CASE(an_hpa_deleted_during_its_replacement_is_recreated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -152,7 +152,7 @@ static void a_status_of_the_hpa_leads_to_nothing(void **state)
 }
 
 /* Without ticks only a reconcile can show the HPA's state. */
-static void the_hpa_of_an_object_that_is_wrong_is_heard(void **state)
+static void the_hpa_of_a_wrong_object_is_watched(void **state)
 {
 	(void)state;
 	world_scaledobject("web", "'minReplicaCount':5,'maxReplicaCount':2");
@@ -164,7 +164,7 @@ static void the_hpa_of_an_object_that_is_wrong_is_heard(void **state)
 	world_expect("web", "HPAActive", "False r");
 }
 
-static void what_concerns_an_object_leads_to_a_look(void **state)
+static void relevant_changes_lead_to_a_reconcile(void **state)
 {
 	static const struct {
 		const char *path, *change;
@@ -258,8 +258,8 @@ int main(void)
 		CASE(a_status_of_ours_leads_to_nothing),
 		CASE(a_status_of_others_is_put_right_without_a_look),
 		CASE(a_status_of_the_hpa_leads_to_nothing),
-		CASE(the_hpa_of_an_object_that_is_wrong_is_heard),
-		CASE(what_concerns_an_object_leads_to_a_look),
+		CASE(the_hpa_of_a_wrong_object_is_watched),
+		CASE(relevant_changes_lead_to_a_reconcile),
 		CASE(a_paused_creation_does_not_wait_for_its_target),
 		CASE(a_flood_of_creations_costs_no_more_for_each),
 	};

@@ -75,7 +75,7 @@ static void a_source_that_fails_now_and_then_changes_no_status(void **state)
 	assert_in_range(heard.lines, 2, 8); /* not 24 */
 }
 
-static void it_was_ready_and_says_so_until_the_third_poll(void **state)
+static void a_ready_object_stays_ready_until_the_third_poll(void **state)
 {
 	(void)state;
 	fakesource_answer("web", 7);
@@ -215,7 +215,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(a_source_that_fails_now_and_then_changes_no_status),
-		CASE(it_was_ready_and_says_so_until_the_third_poll),
+		CASE(a_ready_object_stays_ready_until_the_third_poll),
 		CASE(thirty_seconds_are_enough),
 		CASE(another_spec_was_never_ready),
 		CASE(a_new_process_knows_that_it_was_ready),

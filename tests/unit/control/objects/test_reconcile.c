@@ -123,7 +123,7 @@ static const struct {
 	{ FAKECLUSTER_HANG, 0, HPA_STEP "creating HPA keda-hpa-web: timed out" },
 };
 
-static void a_failing_write_is_told_backed_off_and_recovered_from(void **state)
+static void a_failing_write_is_reported_and_recovers(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
@@ -254,7 +254,7 @@ static void a_target_that_comes_later_heals(void **state)
 	assert_true(fakesource_asked("web") > asked);
 }
 
-static void a_target_that_cannot_be_watched_is_told(void **state)
+static void an_unwatchable_target_is_reported(void **state)
 {
 	(void)state;
 	fakecluster_trouble("/deployments", ERR_DENIED, "deployments.apps is forbidden");
@@ -416,7 +416,7 @@ static void slow_lists_are_waited_for(void **state)
 	assert_int_equal(fakecluster_events_sent("ScaledObjectCheckFailed", ""), 0);
 }
 
-static void hpas_that_cannot_be_listed_are_told(void **state)
+static void unlisted_hpas_are_reported(void **state)
 {
 	(void)state;
 	world_deployment("web", 0);
@@ -530,20 +530,20 @@ int main(void)
 		CASE(a_quiet_object_costs_no_writes),
 		CASE(a_changed_spec_is_followed),
 		CASE(answers_may_come_before_or_after_the_watch),
-		CASE(a_failing_write_is_told_backed_off_and_recovered_from),
+		CASE(a_failing_write_is_reported_and_recovers),
 		CASE(a_lost_answer_makes_no_second_hpa),
 		CASE(failing_later_leaves_the_loop_running),
 		CASE(a_recovery_does_not_wait_for_the_poll),
 		CASE(a_conflict_is_no_news),
 		CASE(a_target_that_comes_later_heals),
-		CASE(a_target_that_cannot_be_watched_is_told),
+		CASE(an_unwatchable_target_is_reported),
 		CASE(another_target_is_read_before_it_is_judged),
 		CASE(a_wrong_spec_is_refused_by_name),
 		CASE(a_spec_that_becomes_wrong_stops_the_loop_and_leaves_the_hpa),
 		CASE(two_thousand_objects_leave_room_for_others),
 		CASE(nothing_is_made_before_it_is_known_to_be_missing),
 		CASE(slow_lists_are_waited_for),
-		CASE(hpas_that_cannot_be_listed_are_told),
+		CASE(unlisted_hpas_are_reported),
 		CASE(namespaces_take_turns),
 		CASE(a_turn_takes_up_no_more_than_64_objects),
 		CASE(a_turn_takes_up_fewer_objects_with_many_triggers),

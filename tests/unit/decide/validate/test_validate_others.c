@@ -319,7 +319,7 @@ static void requests(void **state)
 		check_facts(&cases[i]);
 }
 
-static void what_is_needed(void **state)
+static void needed_facts(void **state)
 {
 	static const struct {
 		const char *object;
@@ -447,7 +447,7 @@ int main(void)
 		cmocka_unit_test(foreign_hpas),
 		cmocka_unit_test(requests),
 		cmocka_unit_test(containers_that_there_are_not),
-		cmocka_unit_test(what_is_needed),
+		cmocka_unit_test(needed_facts),
 		cmocka_unit_test(many_triggers_of_many_containers),
 	};
 

@@ -198,7 +198,7 @@ static void missing_names_are_known_for_a_moment(void **state)
 }
 
 /* The answer is that of /etc/hosts. */
-static void below_localhost_nobody_is_asked(void **state)
+static void below_localhost_no_server_is_asked(void **state)
 {
 	struct world *w = *state;
 	struct found found;
@@ -223,7 +223,7 @@ static void many_addresses(void **state)
 	assert_true(w->server.by_tcp >= 1);
 }
 
-static void nobody_answers_for_ipv6(void **state)
+static void no_answer_for_ipv6(void **state)
 {
 	struct world *w = *state;
 	struct found found;
@@ -237,7 +237,7 @@ static void nobody_answers_for_ipv6(void **state)
 #define SILENT 900
 
 /* One namespace's names that never answer: others' are found all the same, at once. */
-static void silent_names_keep_nobody_waiting(void **state)
+static void silent_names_delay_no_others(void **state)
 {
 	struct world *w = *state;
 	struct found *silent = mem_array(SILENT, sizeof(*silent)), good;
@@ -288,7 +288,7 @@ static void names_are_known_in_shares(void **state)
 }
 
 /* It is looked up again after its back-off, not before; waiting askers get that answer. */
-static void who_failed_rests(void **state)
+static void failed_names_back_off(void **state)
 {
 	struct world *w = *state;
 	struct found found;
@@ -324,7 +324,7 @@ static void on_again(void *arg, const struct names_answer *answer)
 }
 
 /* An asker that asks again in its callback does not get the same answer at once. */
-static void who_asks_again_waits(void **state)
+static void a_repeated_request_waits(void **state)
 {
 	struct world *w = *state;
 	struct again a = { .names = network_names(w->f->loop),
@@ -515,13 +515,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(one_question_for_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(missing_names_are_known_for_a_moment, setup, teardown),
-		cmocka_unit_test_setup_teardown(below_localhost_nobody_is_asked, setup, teardown),
+		cmocka_unit_test_setup_teardown(below_localhost_no_server_is_asked, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_addresses, setup, teardown),
-		cmocka_unit_test_setup_teardown(nobody_answers_for_ipv6, setup, teardown),
-		cmocka_unit_test_setup_teardown(silent_names_keep_nobody_waiting, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_answer_for_ipv6, setup, teardown),
+		cmocka_unit_test_setup_teardown(silent_names_delay_no_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(names_are_known_in_shares, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_failed_rests, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_asks_again_waits, setup, teardown),
+		cmocka_unit_test_setup_teardown(failed_names_back_off, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_repeated_request_waits, setup, teardown),
 		cmocka_unit_test_setup_teardown(search_list, setup, teardown),
 		cmocka_unit_test_setup_teardown(resolv_conf_changes, setup, teardown),
 		cmocka_unit_test_setup_teardown(abandoned_with_the_loop, setup, teardown),

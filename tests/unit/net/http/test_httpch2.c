@@ -302,7 +302,7 @@ static int made_to_read_by(struct world *w, const char *base)
 }
 
 /* By HTTP/1.1 libcurl forgets nothing. Over TLS it is for the server to choose. */
-static void only_what_may_be_http2_is_looked_after(void **state)
+static void only_possible_http2_transfers_are_resumed(void **state)
 {
 	struct world *w = *state;
 
@@ -320,7 +320,7 @@ int main(void)
 			world_teardown),
 		cmocka_unit_test_setup_teardown(a_dead_connection_among_others_ends_with_its_last_call, world_setup,
 			world_teardown),
-		cmocka_unit_test_setup_teardown(only_what_may_be_http2_is_looked_after, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(only_possible_http2_transfers_are_resumed, world_setup, world_teardown),
 	};
 
 	world_without_proxies();

@@ -333,7 +333,7 @@ static void lost_behind_a_proxy(void **state)
 }
 
 /* So does the probe: a namespace without descriptors may have been the first to ask. */
-static void it_is_probed_for_who_asks_now(void **state)
+static void probes_count_for_the_newest_asker(void **state)
 {
 	struct fixture *f = *state;
 	struct httphost_table *t = httphost_table_new(f->loop);
@@ -396,7 +396,7 @@ static void a_namespace_has_a_share_of_them(void **state)
 }
 
 /* A server asked by one namespace and then by another counts for the latter. */
-static void they_count_for_who_asks_now(void **state)
+static void lookups_count_for_the_newest_asker(void **state)
 {
 	struct fixture *f = *state;
 	struct httphost_table *t = table_behind_a_proxy(f);
@@ -424,10 +424,10 @@ int main(void)
 		IN_FIXTURE(a_server_is_spared),
 		IN_FIXTURE(hung),
 		IN_FIXTURE(a_namespace_has_a_share_of_them),
-		IN_FIXTURE(they_count_for_who_asks_now),
+		IN_FIXTURE(lookups_count_for_the_newest_asker),
 		IN_FIXTURE(lost),
 		IN_FIXTURE(lost_behind_a_proxy),
-		IN_FIXTURE(it_is_probed_for_who_asks_now),
+		IN_FIXTURE(probes_count_for_the_newest_asker),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

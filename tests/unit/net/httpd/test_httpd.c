@@ -178,7 +178,7 @@ static void open_the_other(void *arg, struct httpd_request *r)
 	server_on_request(o->s, r);
 }
 
-static void who_comes_in_the_midst_of_many_is_served(void **state)
+static void a_client_among_many_is_served(void **state)
 {
 	struct server *s = *state;
 	struct httpd_config config = server_defaults();
@@ -415,8 +415,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(pipelined_requests_are_answered_in_order, server_setup,
 			server_teardown),
 		cmocka_unit_test_setup_teardown(one_of_many_is_answered_in_a_turn, server_setup, server_teardown),
-		cmocka_unit_test_setup_teardown(who_comes_in_the_midst_of_many_is_served, server_setup,
-			server_teardown),
+		cmocka_unit_test_setup_teardown(a_client_among_many_is_served, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(http10_and_close_end_the_connection, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(big_answers_arrive_whole, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(a_held_request_is_answered_later, server_setup, server_teardown),

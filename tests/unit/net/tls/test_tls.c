@@ -421,7 +421,7 @@ static char *repeated(const char *text, size_t times)
 	return all;
 }
 
-static void texts_have_so_many_certificates(void **state)
+static void certificates_of_a_text_are_limited(void **state)
 {
 	struct both *b = *state;
 	MEM_AUTO char *fits = repeated(b->f->ca.cert_pem, 256), *many = repeated(b->f->ca.cert_pem, 257);
@@ -445,7 +445,7 @@ static void texts_have_so_many_certificates(void **state)
 }
 
 /* A thousand triggers, each with a text of its own that is just short enough. */
-static void a_namespace_has_so_many_texts_read_at_once(void **state)
+static void a_namespaces_texts_are_limited(void **state)
 {
 	struct both *b = *state;
 	MEM_AUTO char *cas = repeated(b->f->ca.cert_pem, 256);
@@ -543,8 +543,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(client_certificates_are_asked_for_and_any_is_taken, both_setup,
 			both_teardown),
 		cmocka_unit_test_setup_teardown(old_protocols_and_http2_are_refused, both_setup, both_teardown),
-		cmocka_unit_test_setup_teardown(texts_have_so_many_certificates, both_setup, both_teardown),
-		cmocka_unit_test_setup_teardown(a_namespace_has_so_many_texts_read_at_once, both_setup, both_teardown),
+		cmocka_unit_test_setup_teardown(certificates_of_a_text_are_limited, both_setup, both_teardown),
+		cmocka_unit_test_setup_teardown(a_namespaces_texts_are_limited, both_setup, both_teardown),
 		cmocka_unit_test_setup_teardown(bad_pems_are_named, both_setup, both_teardown),
 		cmocka_unit_test_setup_teardown(encrypted_keys_need_their_password, both_setup, both_teardown),
 	};

@@ -102,7 +102,7 @@ static void the_idle_are_few(void **state)
 }
 
 /* The namespace with most gives way; one with a single certificate never pays twice. */
-static void room_is_taken_from_who_has_most(void **state)
+static void room_is_taken_from_the_largest_holder(void **state)
 {
 	struct fixture *f = *state;
 	struct tlsroots *poor, *rich[PAID_AT_ONCE / 100 * 4];
@@ -173,7 +173,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_text_is_read_once, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_context_keeps_its_store, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_idle_are_few, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(room_is_taken_from_who_has_most, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(room_is_taken_from_the_largest_holder, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(namespaces_have_their_own, fixture_setup, fixture_teardown),
 	};
 

@@ -90,7 +90,7 @@ static void it_may_end_after_2038(void **state)
 	x509_pair_done(&ca);
 }
 
-static void extensions_say_what_each_is_for(void **state)
+static void extensions_limit_the_use(void **state)
 {
 	struct made *m = *state;
 	X509 *ca = parse(m->ca.cert_pem), *serving = parse(m->serving.cert_pem), *again;
@@ -157,7 +157,7 @@ static void bad_names_and_keys_are_refused(void **state)
 	x509_pair_done(&out);
 }
 
-static void fits_says_why_not(void **state)
+static void fits_gives_the_reason(void **state)
 {
 	struct made *m = *state;
 	static const char *const other_name[] = { "kscaled.other.svc", NULL }, *const other_ip[] = { "10.0.0.8", NULL };
@@ -400,10 +400,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dates_and_names_are_as_asked),
 		cmocka_unit_test(it_may_end_after_2038),
-		cmocka_unit_test(extensions_say_what_each_is_for),
+		cmocka_unit_test(extensions_limit_the_use),
 		cmocka_unit_test(serving_certificate_ends_with_its_ca),
 		cmocka_unit_test(bad_names_and_keys_are_refused),
-		cmocka_unit_test(fits_says_why_not),
+		cmocka_unit_test(fits_gives_the_reason),
 		cmocka_unit_test(an_authority_vouches_for_our_servers_only),
 		cmocka_unit_test(an_authority_makes_no_other),
 		cmocka_unit_test(an_authority_is_known_by_its_constraints),

@@ -140,7 +140,7 @@ static void the_whole(void **state)
 	scaledobject_free(so);
 }
 
-static void a_standby_says_so_and_what_it_knows(void **state)
+static void a_standby_explains_what_it_knows(void **state)
 {
 	struct scaledobject *so = given(OBJECT("", "",
 		"'conditions':[" CONDITION("Ready", "True", "ScaledObjectReady", "fine") "," CONDITION("Active",
@@ -170,7 +170,7 @@ static void a_standby_says_so_and_what_it_knows(void **state)
 }
 
 /* The leader decides otherwise by now. */
-static void what_was_decided_before_the_lead_was_lost_is_history(void **state)
+static void decisions_before_the_lead_was_lost_are_history(void **state)
 {
 	char text[] = "active: the HPA scales";
 	struct journal_decision decisions[] = {
@@ -339,8 +339,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_whole),
-		TEST(a_standby_says_so_and_what_it_knows),
-		TEST(what_was_decided_before_the_lead_was_lost_is_history),
+		TEST(a_standby_explains_what_it_knows),
+		TEST(decisions_before_the_lead_was_lost_are_history),
 		TEST(failures_and_fallbacks),
 		TEST(scalers_that_cannot_be_built),
 		TEST(the_composite),

@@ -21,7 +21,7 @@
 
 /* ---- Discovery ---- */
 
-static void groups_are_told_in_the_form_that_is_asked_for(void **state)
+static void groups_come_in_the_accepted_form(void **state)
 {
 	static const char v2[] = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 	json_t *body;
@@ -240,7 +240,7 @@ static void the_process_is_alive_from_the_start(void **state)
 	}
 }
 
-static void readiness_names_what_is_missing(void **state)
+static void readiness_names_failing_checks(void **state)
 {
 	(void)state;
 	room.cache->synced = false;
@@ -278,7 +278,7 @@ static void the_status_port_shows_nothing_else(void **state)
 	assert_non_null(strstr(room.last.reply_headers, "Allow: GET, HEAD\n"));
 }
 
-static void metrics_tell_what_happened(void **state)
+static void metrics_count_events(void **state)
 {
 	static const char *const lines[] = {
 		"kscaled_http_requests_total{port=\"secure\",path=\"metric\",verb=\"GET\",code=\"200\"} 1\n",
@@ -604,7 +604,7 @@ static void errors_of_a_scaledjob_go_with_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(groups_are_told_in_the_form_that_is_asked_for),
+		TEST(groups_come_in_the_accepted_form),
 		TEST(the_one_resource_is_listed),
 		TEST(every_document_is_json_and_known_by_its_etag),
 		TEST(the_openapi_index_points_to_the_documents),
@@ -612,9 +612,9 @@ int main(void)
 		TEST(openapi_is_whole),
 		TEST(the_root_lists_paths),
 		TEST(the_process_is_alive_from_the_start),
-		TEST(readiness_names_what_is_missing),
+		TEST(readiness_names_failing_checks),
 		TEST(the_status_port_shows_nothing_else),
-		TEST(metrics_tell_what_happened),
+		TEST(metrics_count_events),
 		TEST(the_manual_names_every_metric),
 		TEST(metrics_of_the_object_itself),
 		TEST(fallback_has_a_value),
