@@ -120,7 +120,7 @@ json_t *json_parse_foreign(const char *text, size_t len, struct err *err)
 
 const char *json_bare_number(const char *error)
 {
-#define NO_JSON " is not valid JSON (Python's json.dumps writes it unless allow_nan is False)"
+#define NO_JSON " stands in it, which is not valid JSON (Python's json.dumps writes it unless allow_nan is False)"
 	static const struct {
 		const char *near, *says;
 	} words[] = { { "near 'NaN'", ": a bare NaN" NO_JSON }, { "near 'Infinity'", ": a bare Infinity" NO_JSON } };

@@ -14,8 +14,8 @@
 #define LABELS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 #define NO_LABELS   ((const char *const[]){ NULL })
 #define DROPPED(n)                                                                                                     \
-	"# HELP kscaled_metrics_series_dropped_total Samples not counted because the registry holds its most "         \
-	"series.\n"                                                                                                    \
+	"# HELP kscaled_metrics_series_dropped_total Samples dropped because the limit of series was "                 \
+	"reached.\n"                                                                                                   \
 	"# TYPE kscaled_metrics_series_dropped_total counter\n"                                                        \
 	"kscaled_metrics_series_dropped_total " #n "\n"
 

@@ -344,7 +344,7 @@ static void a_descriptor_is_held_with_the_socket(void **state)
 	assert_int_equal(0, bad.calls);
 	UNTIL(f, bad.calls);
 	assert_int_equal(-1, bad.fd);
-	assert_non_null(strstr(bad.err.msg, "namespace \"a\" has as many connections"));
+	assert_non_null(strstr(bad.err.msg, "namespace \"a\" has used up the share of connections"));
 	assert_true(one.refused);
 	descriptors_give(&most, 0);
 	close(server);
