@@ -77,7 +77,7 @@ static void compare(struct work *work, const struct scaledjob *now, const struct
 	bool earlier = then->meta.generation < now->meta.generation;
 
 	if (earlier && strcmp(then->spec.template_print, now->spec.template_print) != 0) {
-		conclude(work, "the one before had another");
+		conclude(work, "the previous one had another");
 		return;
 	}
 	if (earlier)
@@ -107,7 +107,7 @@ static void on_list(void *arg, const json_t *list, const struct err *err)
 	if (then)
 		compare(work, now, then);
 	else
-		conclude(work, err ? err->msg : "it was not there before");
+		conclude(work, err ? err->msg : "it did not exist before");
 	scaledjob_free(then);
 }
 
@@ -120,7 +120,7 @@ static void step_back(struct work *work, uint64_t from)
 	struct kube_request request = { .verb = KUBE_LIST, .priority = KUBE_NORMAL };
 
 	if (from <= 1 || h->steps++ == STEPS_MAX) {
-		conclude(work, "no more is looked at");
+		conclude(work, "the search ends here");
 		return;
 	}
 	h->version = from - 1;
@@ -156,7 +156,7 @@ bool jobhistory_ask(struct work *work, const struct scaledjob *sj)
 		return true;
 	if (served->judged == 0 && served->before.count == 0 && was_reconciled(sj)) {
 		jobtemplate_reaches(served, 0);
-		conclude(work, "who led before has left them");
+		conclude(work, "an earlier leader left them");
 	} else if (h->retry_at_ms && wait_ms > 0) {
 		write_again(work, wait_ms);
 	} else {

@@ -417,7 +417,7 @@ static bool is_ours(const struct work *work, const json_t *job)
 
 static void on_looked_up(void *arg, const json_t *job, const struct err *err)
 {
-	static const struct err taken = { .kind = ERR_CONFLICT, .msg = "the name is somebody else's" };
+	static const struct err taken = { .kind = ERR_CONFLICT, .msg = "another object has the name" };
 	struct making *m = arg;
 	struct work *work = m->work;
 
