@@ -23,20 +23,20 @@
  * What libraries read at any time: configuration of name resolution, time zones, CA certificates
  * (on Debian links from /etc to /usr/share), and modules of OpenSSL, libc and the MariaDB
  * connector, which are loaded on first use. All of /etc, because its files are replaced by renames;
- * secrets there are readable by root only, and kscaled does not run as root. Each may be missing.
+ * only root can read secrets there, and kscaled does not run as root. Each may be missing.
  */
 static const char *const system_places[] = { "/etc", "/usr", "/lib", "/lib64", "/usr/local/share/ca-certificates",
 	"/proc/self", "/proc/stat", "/proc/sys/crypto", "/proc/sys/vm/overcommit_memory", "/sys/devices/system/cpu",
 	"/dev/null", "/dev/urandom", "/dev/random" };
-/* Links into /run on some hosts. */
+/* On some hosts these link into /run. */
 static const char *const system_files[] = { "/etc/resolv.conf", "/etc/hosts", "/etc/localtime" };
-/* Variables of libraries and of kscaled that name files and folders. */
+/* Environment variables, of libraries and of kscaled, that name files and folders. */
 static const char *const environment_places[] = { "TZDIR", "SSL_CERT_DIR", "OPENSSL_MODULES", "LD_LIBRARY_PATH" };
 static const char *const environment_files[] = { "SSL_CERT_FILE", "CURL_CA_BUNDLE", "OPENSSL_CONF", "VAULT_CACERT",
 	"AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "AZURE_FEDERATED_TOKEN_FILE",
 	"AZURE_CLIENT_CERTIFICATE_PATH", "GOOGLE_APPLICATION_CREDENTIALS" };
 
-/* What Google's configuration in a file names: the token of workload identity federation. */
+/* The token file of workload identity federation, which Google's credential configuration names. */
 static void allow_named_in(struct landlock *l, const char *path)
 {
 	struct buf content = BUF_INIT(GOOGLEKEY_TEXT_MAX);
@@ -50,7 +50,7 @@ static void allow_named_in(struct landlock *l, const char *path)
 	buf_done_secret(&content);
 }
 
-/* list: NULL: none */
+/* list may be NULL */
 static void allow_list(struct landlock *l, const char *list, const char *separator)
 {
 	MEM_AUTO char *places = mem_dup(list);
@@ -83,8 +83,8 @@ static void allow_system(struct landlock *l)
 static void allow_folder(struct landlock *l, const char *option, const char *path)
 {
 	if (path && !landlock_allow(l, path))
-		log_warn(SUBJECT, "%s: %s: %s; what comes there later can be read after a restart", option, path,
-			strerror(errno));
+		log_warn(SUBJECT, "%s: %s: %s; files created there later can be read only after a restart", option,
+			path, strerror(errno));
 }
 
 static void allow_options(struct landlock *l, const struct options *o)
@@ -96,7 +96,7 @@ static void allow_options(struct landlock *l, const struct options *o)
 			landlock_allow_file(l, files[i]);
 	allow_folder(l, "filepath-auth-root-path", o->filepath_auth_root_path);
 	allow_folder(l, "vault-credential-dir", o->vault_credential_dir);
-	allow_list(l, o->ca_dir, ","); /* net/tls/tlsrules logs what is missing */
+	allow_list(l, o->ca_dir, ","); /* net/tls/tlsrules logs missing folders */
 }
 
 static void allow_replacing(struct landlock *l, const char *path)
@@ -128,8 +128,8 @@ static int restrict_files(const struct options *o, const struct files *files, co
 }
 
 /*
- * Sanitizers and coverage do what is refused: the leak sanitizer starts a process that traces this
- * one, reports run a symbolizer, and coverage writes files at the end.
+ * Sanitizers and coverage do what is refused here: the leak sanitizer starts a process that traces
+ * this one, reports run a symbolizer, and coverage writes files at the end.
  */
 #ifdef INSTRUMENTED
 #define IS_INSTRUMENTED true

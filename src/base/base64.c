@@ -47,8 +47,8 @@ static char *plain_digits(const char *text, size_t *len)
 }
 
 /*
- * OpenSSL's decoder is made for PEM: it stops at '-' and skips blanks at the ends, so that garbage
- * would pass as an empty text. What it gets is checked before.
+ * OpenSSL's decoder is made for PEM: it stops at '-' and skips blanks at the ends, so garbage would
+ * pass as an empty text. Its input is therefore checked first.
  */
 char *base64_decode(const char *text, size_t *len)
 {

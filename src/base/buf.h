@@ -3,8 +3,8 @@
 #define BASE_BUF_H
 
 /*
- * A byte buffer that grows up to a mandatory cap. Appends report no error; what would exceed the
- * cap is dropped, and so is all that follows, and buf_failed tells so: a chain of appends is
+ * A byte buffer that grows up to a mandatory cap. Appends report no error: what would exceed the
+ * cap is dropped, and so is everything after it. buf_failed reports that, so a chain of appends is
  * checked once. The content is NUL-terminated after len bytes.
  */
 
@@ -36,17 +36,19 @@ void buf_puts(struct buf *b, const char *text);
 void buf_putc(struct buf *b, char c);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
-bool buf_failed(const struct buf *b);      /* something did not fit */
+bool buf_failed(const struct buf *b);      /* whether something did not fit */
 const char *buf_text(const struct buf *b); /* borrowed; "" when empty */
 char *buf_take(struct buf *b);             /* the content, which the caller owns (never NULL); empties the buffer */
 
-/* Appends text percent-encoded (RFC 3986), but for letters, digits, -_.~ and what is in `keep`. */
+/*
+ * Appends text percent-encoded (RFC 3986), except letters, digits, -_.~ and characters in `keep`.
+ */
 void buf_put_percent(struct buf *b, const char *text, const char *keep);
 
 /*
- * Appends text with some characters replaced. escape gets each one but printable ASCII other than
- * `"` and `\`: its length `step` as from utf8_step, 0 for a byte that is no UTF-8. It returns what
- * to append instead, which may be in `room`, or NULL to keep the character.
+ * Appends text with some characters replaced. escape gets every character except printable ASCII
+ * other than `"` and `\`, with its length `step` as from utf8_step (0: a byte that is not UTF-8).
+ * It returns the replacement, which may be in `room`, or NULL to keep the character.
  */
 #define BUF_ESCAPE_MAX 8
 typedef const char *(*buf_escape_fn)(const char *text, size_t step, char room[BUF_ESCAPE_MAX]);

@@ -15,14 +15,14 @@
 #define SERIES_MAX   20000 /* without a namespace */
 #define SHARED_MAX   40000 /* with one */
 #define SHARED_FEW   64
-#define SHARED_BYTES 256 /* of label values, as one series: names of metrics are as long as one likes */
+#define SHARED_BYTES 256 /* of label values, counted as one more series: metric names have no length limit */
 #define KEY_ON_STACK 512
 
 /* The key of a series is its label values, each with its NUL, concatenated. */
 struct series {
 	UT_hash_handle hh;
 	double value;             /* of a histogram: the sum of the observations */
-	uint64_t *buckets;        /* owned; of a histogram: observations per bucket, not cumulative; else NULL */
+	uint64_t *buckets;        /* owned; of a histogram: observations per bucket, not cumulative; otherwise NULL */
 	struct shares_hold share; /* of a family with namespaces */
 	size_t key_len;
 	char key[];
@@ -40,7 +40,7 @@ struct counters_family {
 	const double *bounds; /* borrowed; of a histogram */
 	size_t bound_count;
 	struct series *series; /* owned */
-	struct series *last;   /* found last, one of series: often the next one, too */
+	struct series *last;   /* found last, one of series; often the next one, too */
 };
 
 struct counters {
@@ -218,7 +218,7 @@ static bool has_values(const struct series *s, size_t count, const char *const *
 	return true;
 }
 
-/* NULL: there is no such series, nor, with `make`, room for it. */
+/* NULL: the series does not exist, and, with `make`, there is no room for it. */
 static struct series *find_series(struct counters_family *f, const char *const *values, bool make)
 {
 	struct series_key k;
@@ -348,6 +348,6 @@ void counters_write(const struct counters *c, struct buf *out)
 			put_series(out, f, s);
 	}
 	exposition_family(out, dropped, types[COUNTERS_COUNTER],
-		"Samples not counted because the registry holds its most series.");
+		"Samples dropped because the limit of series was reached.");
 	exposition_sample(out, dropped, NULL, NULL, (double)c->dropped);
 }

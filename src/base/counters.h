@@ -4,9 +4,9 @@
 
 /*
  * A registry of counters, gauges and histograms for /metrics, which base/exposition writes. The
- * daemon has one. A family is declared once, with its help and label names; a series is created by
- * its first value and removed with the object that it is about. The number of series is capped;
- * those with a label "namespace" share a quota by it (base/shares).
+ * daemon has one. A family is declared once, with its help text and label names. A series is
+ * created by its first value and removed with the object that it describes. The number of series is
+ * capped; series with a label "namespace" share a quota by namespace (base/shares).
  */
 
 #include <stdbool.h>
@@ -23,8 +23,8 @@ struct counters *counters_new(void);
 void counters_free(struct counters *c);
 
 /*
- * Declares a counter or a gauge. label_names: NULL-terminated, at most 8, copied; NULL: none. Of a
- * name that is declared already the same family.
+ * Declares a counter or a gauge, or returns the family that already has this name. label_names:
+ * NULL-terminated, at most 8, copied; NULL: none.
  */
 struct counters_family *counters_declare(struct counters *c, enum counters_type type, const char *name,
 	const char *help, const char *const *label_names);
@@ -37,22 +37,22 @@ struct counters_family *counters_declare_histogram(struct counters *c, const cha
 	const char *const *label_names, const double *bounds, size_t bound_count);
 
 /*
- * label_values: as many as the family has names. Without room the value is dropped and counted.
- * counters_add ignores what would decrease a counter.
+ * label_values: as many as the family has names. Without room the value is dropped and the drop
+ * counted. counters_add ignores a negative delta for a counter.
  */
 void counters_add(struct counters_family *f, const char *const *label_values, double delta);
 void counters_set(struct counters_family *f, const char *const *label_values, double value);
 /* one observation of a histogram */
 void counters_observe(struct counters_family *f, const char *const *label_values, double value);
-/* 0: there is no such series. Of a histogram the sum. */
+/* 0 if the series does not exist; of a histogram, the sum */
 double counters_get(struct counters_family *f, const char *const *label_values);
 
 /* removes one series, if it exists, in constant time */
 void counters_remove(struct counters_family *f, const char *const *label_values);
 
 /*
- * Removes each series of the family whose label `name` has this value and, unless name2 is NULL,
- * whose label name2 has value2. Takes time in proportion to the number of series.
+ * Removes every series of the family whose label `name` has this value and, unless name2 is NULL,
+ * whose label name2 has value2. Takes time proportional to the number of series.
  */
 void counters_drop(struct counters_family *f, const char *name, const char *value, const char *name2,
 	const char *value2);

@@ -41,7 +41,7 @@ struct cron_piece {
 	size_t len;
 };
 
-static int wrong(const struct cron_piece *p, const struct field *f, const char *what, struct err *err)
+static int wrong_piece(const struct cron_piece *p, const struct field *f, const char *what, struct err *err)
 {
 	return err_set(err, ERR_INVALID, "\"%.*s\": %s \"%.*s\" (character %zu): %s", SHOWN, p->whole, f->name,
 		p->len < SHOWN ? (int)p->len : SHOWN, p->start, (size_t)(p->start - p->whole) + 1, what);
@@ -88,7 +88,7 @@ static int read_value(const struct cron_piece *p, const struct field *f, unsigne
 		}
 	}
 	if (!read_digits(p, out))
-		return wrong(p, f,
+		return wrong_piece(p, f,
 			f->names == day_names ? "must be a number or a name as in mon"
 				: f->names    ? "must be a number or a name as in jan"
 					      : "must be a number",
@@ -98,7 +98,7 @@ static int read_value(const struct cron_piece *p, const struct field *f, unsigne
 
 		snprintf(what, sizeof(what), "must be from %u to %u%s", f->least, f->most,
 			f->names == day_names ? " (Sunday is 0)" : "");
-		return wrong(p, f, what, err);
+		return wrong_piece(p, f, what, err);
 	}
 	return 0;
 }
@@ -120,7 +120,7 @@ static int read_range(struct cron_piece p, const struct field *f, bool has_step,
 	if (high.start && read_value(&high, f, to, err))
 		return -1;
 	if (*from > *to)
-		return wrong(&p, f, "the range ends before it begins: write it as two, as in 5-6,0-1", err);
+		return wrong_piece(&p, f, "the range ends before it begins: write it as two, as in 5-6,0-1", err);
 	return 0;
 }
 
@@ -132,9 +132,9 @@ static int read_item(struct cron_piece p, const struct field *f, uint64_t *bits,
 	if (read_range(range, f, step.start != NULL, &from, &to, err))
 		return -1;
 	if (step.start && !read_digits(&step, &by))
-		return wrong(&step, f, "the step must be a number", err);
+		return wrong_piece(&step, f, "the step must be a number", err);
 	if (by == 0)
-		return wrong(&step, f, "the step must be more than 0", err);
+		return wrong_piece(&step, f, "the step must be more than 0", err);
 	for (unsigned i = from; i <= to; i += by)
 		*bits |= UINT64_C(1) << i;
 	if (is_star(&range) && by == 1)
@@ -154,7 +154,7 @@ static int read_field(const struct cron_piece *whole, const struct field *f, uin
 		if (item.len > 0 && read_item(item, f, bits, err))
 			return -1;
 	}
-	return *bits ? 0 : wrong(whole, f, "has no value", err);
+	return *bits ? 0 : wrong_piece(whole, f, "has no value", err);
 }
 
 static bool is_blank(char c)
@@ -174,7 +174,7 @@ static int read_zone(const char *text, const char **at, struct cronexpr *e, stru
 	if (prefix == 0)
 		return 0;
 	if (text[prefix + len] == '\0')
-		return err_set(err, ERR_INVALID, "\"%.*s\": behind the time zone there must be a blank and five fields",
+		return err_set(err, ERR_INVALID, "\"%.*s\": the time zone must be followed by a blank and five fields",
 			SHOWN, text);
 	if (len == 0 || len >= sizeof(e->zone))
 		return err_set(err, ERR_INVALID, "\"%.*s\": %s= names no time zone", SHOWN, text,

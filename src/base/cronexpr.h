@@ -31,7 +31,7 @@ struct cronexpr {
 /* ERR_INVALID names the expression, the field, and the character (from 1) where it is wrong. */
 int cronexpr_parse(const char *text, struct cronexpr *out, struct err *err);
 
-/* false: no date matches, as with 30 February */
+/* false: no date matches, for example 30 February */
 bool cronexpr_can_fire(const struct cronexpr *e);
 /* whether both fire at the same local times, however written; ignores their zones */
 bool cronexpr_same(const struct cronexpr *a, const struct cronexpr *b);

@@ -3,10 +3,10 @@
 #define BASE_DNSNAME_H
 
 /*
- * The names that Kubernetes takes for objects, after RFC 1123: lower-case letters, digits and "-",
- * with a letter or digit first and last; a subdomain is several of them with dots between
- * (k8s.io/apimachinery/pkg/util/validation). Such a name can be part of a URL as it is. And whether
- * a host is below a domain. Pure.
+ * Checks names of Kubernetes objects (RFC 1123): lower-case letters, digits and "-", with a letter
+ * or digit first and last; a subdomain is several of them joined by dots
+ * (k8s.io/apimachinery/pkg/util/validation). Such a name needs no escaping in a URL. Also checks
+ * whether a host is below a domain. Pure.
  */
 
 #include <stdbool.h>
@@ -21,7 +21,7 @@ bool dnsname_is_label(const char *text, size_t len);
  */
 bool dnsname_is_subdomain(const char *text, size_t len);
 
-/* Whether the host ends with the domain behind a dot, in any case, and with something before it. */
+/* Whether the host ends with "." and the domain, ignoring case, with something before it. */
 bool dnsname_is_below(const char *host, const char *domain);
 
 #endif

@@ -71,7 +71,7 @@ static double read_fraction(const char **p)
 	return value / scale;
 }
 
-/* Adds one "<number><unit>" to *total_ns. What is wrong with it, or NULL. */
+/* Adds one "<number><unit>" to *total_ns. Returns what is wrong with it, or NULL. */
 static const char *read_part(const char **p, uint64_t *total_ns)
 {
 	const char *start = *p;
@@ -88,7 +88,7 @@ static const char *read_part(const char **p, uint64_t *total_ns)
 	}
 	const struct unit *unit = seen ? read_unit(p) : NULL;
 	if (unit == NULL)
-		return "is no duration like 15s, 1m30s or 300ms";
+		return "is not a duration like 15s, 1m30s or 300ms";
 	if (whole > MAX_NS / unit->ns)
 		return "is too long";
 	uint64_t ns = whole * unit->ns + (uint64_t)(part * (double)unit->ns);

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define TELLING 8 /* so much of a secret is no coincidence */
+#define TELLING 8 /* this many characters of a secret are no coincidence */
 #define LEAST   3
 
 static bool begins_in(const char *words, const char *secret, size_t n)

@@ -2,15 +2,16 @@
 #ifndef BASE_ECHO_H
 #define BASE_ECHO_H
 
-/* Whether the words of an error show a secret that a server's answer repeats. Pure. */
+/* Detects whether an error message shows a secret that a server's answer repeats. Pure. */
 
 #include <stdbool.h>
 
 /*
- * words: made of the answer, or the answer's. They show it if it is in them, in any case of
- * letters (a host's name is in lower case). Where the answer has it, and words are a piece that was
- * cut off of it, its beginning counts, too: eight characters anywhere, at the end the half of it.
- * answer NULL: words are whole. secret NULL or "": there is none.
+ * words: the message, made from the answer or quoting it. True if the secret is in it, ignoring
+ * case (host names are lower-cased). If the answer contains the secret and words may be a truncated
+ * piece of the answer, part of the secret counts, too: its first eight characters anywhere, or the
+ * first half of it at the end. answer NULL: words are not truncated. secret NULL or "": always
+ * false.
  */
 bool echo_shows(const char *words, const char *answer, const char *secret);
 

@@ -19,8 +19,8 @@ static bool alike(char a, char b)
 #define CELL_FAR ((size_t)(2 * EDITDIST_LENGTH_MAX))
 
 /*
- * Keeps the last three rows of the table, and of each row the cells that can be at most `most`: a
- * result above it says no more than that. It ends when no cell of a row can be.
+ * Keeps the last three rows of the table, and in each row only the cells that can be at most
+ * `most`: the exact value of a larger distance does not matter. Stops when no cell of a row can be.
  */
 static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len, size_t most)
 {
@@ -61,7 +61,7 @@ size_t editdist_between(const char *a, const char *b)
 	return distance(a, a_len, b, b_len, CELL_FAR);
 }
 
-/* Names whose lengths differ by more are far without a table: most that are compared do. */
+/* Most names differ in length by more than that, and need no table. */
 size_t editdist_near(const char *a, const char *b)
 {
 	size_t a_len = strlen(a), b_len = strlen(b), shorter = least(a_len, b_len), most = shorter < 5 ? 1 : 2, apart;

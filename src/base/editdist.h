@@ -4,8 +4,8 @@
 
 /*
  * Edit distance of two names, for "did you mean": the number of letters to insert, delete, replace
- * or transpose (optimal string alignment), without regard to case. Pure; its time is bounded by the
- * cap on the length of names.
+ * or transpose (optimal string alignment), ignoring case. Pure; the cap on the length of names
+ * bounds its time.
  */
 
 #include <stdbool.h>
@@ -17,22 +17,25 @@
 
 size_t editdist_between(const char *a, const char *b);
 
-/* The distance of similar names: at most 2, or 1 if one has less than five letters; else far. */
+/*
+ * The distance of similar names: at most 2, or 1 if one has fewer than five letters; otherwise
+ * EDITDIST_FAR.
+ */
 size_t editdist_near(const char *a, const char *b);
 
 /*
- * The letters that one name has more, where it begins or ends with the other, which has at least
- * four; else far.
+ * The number of extra letters if one name begins or ends with the other, which has at least four;
+ * otherwise EDITDIST_FAR.
  */
 size_t editdist_affix(const char *a, const char *b);
 
-/* The nearest of the offered names to `wanted`; where none is similar, the nearest by an affix. */
+/* The nearest of the names offered for `wanted`; if none is similar, the nearest by affix. */
 struct editdist_best {
 	const char *wanted;
 	const char *name; /* borrowed; NULL: none is similar */
 	size_t distance, affix;
 };
 struct editdist_best editdist_best_of(const char *wanted);
-bool editdist_offer(struct editdist_best *best, const char *name); /* whether it is the nearest so far */
+bool editdist_offer(struct editdist_best *best, const char *name); /* true if it is the nearest so far */
 
 #endif

@@ -25,9 +25,7 @@ static void put_message(struct err *err, const char *draft)
 
 	for (size_t in = 0; in < len;) {
 		size_t step = utf8_step(draft + in, len - in), size = step > 0 ? step : 1;
-		/*
-		 * Servers' texts may have control characters; the message goes to terminals, too.
-		 */
+		/* Texts of servers may contain control characters, and messages go to terminals. */
 		bool control = step == 1 && ((unsigned char)draft[in] < ' ' || draft[in] == 0x7f);
 		bool white = control && strchr("\n\t\r", draft[in]) != NULL;
 		if (out + size >= sizeof(err->msg)) {
@@ -54,7 +52,7 @@ void err_clear(struct err *err)
 	err->msg[0] = '\0';
 }
 
-/* By a draft, because the arguments may point into *err. */
+/* Through a draft, because the arguments may point into *err. */
 int err_vset(struct err *err, enum err_kind kind, const char *fmt, va_list ap)
 {
 	char draft[DRAFT_MAX];

@@ -21,7 +21,7 @@ static const char *escape_label(const char *text, size_t step, char room[BUF_ESC
 	return step > 0 && *text == '"' ? "\\\"" : escape_help(text, step, room);
 }
 
-/* With as few digits as give the same value when read. */
+/* With the fewest digits that read back as the same value. */
 static void put_fraction(struct buf *out, double value)
 {
 	char text[32];

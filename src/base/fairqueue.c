@@ -7,13 +7,13 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-/* What waits of one namespace; gone with the last. */
+/* The entries of one namespace that wait; freed with the last one. */
 struct fairqueue_lane {
 	struct fairqueue *queue;
 	char *namespace_; /* owned; the key */
 	size_t count;
 	struct fairqueue_entry *waiting;    /* oldest first */
-	struct fairqueue_lane *prev, *next; /* whose turn it was last is last */
+	struct fairqueue_lane *prev, *next; /* ordered by whose turn is next */
 	UT_hash_handle hh;
 };
 

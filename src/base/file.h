@@ -26,23 +26,23 @@ enum file_kind {
 int file_read(const char *path, enum file_kind kind, struct stat *st, struct buf *out, struct err *err);
 
 /*
- * Resolves `path`, absolute or relative to the folder `root`, with all symbolic links, if the
- * result is below root; the caller owns it. NULL and ERR_INVALID, without the path: there is no
- * such file, or it is outside of root. Not safe against those who may write below root.
+ * Resolves `path`, absolute or relative to the folder `root`, including symbolic links; the caller
+ * owns the result. NULL and ERR_INVALID (without the path) if the file does not exist or is outside
+ * root. Not safe against those who can write below root.
  */
 char *file_beneath(const char *root, const char *path, struct err *err);
 
 /*
- * The folder that a path's last part is in: "/a" of "/a/b", "/" of "/b", "." of "b". The caller
- * owns it.
+ * The folder that contains the path: "/a" for "/a/b", "/" for "/b", "." for "b". The caller owns
+ * it.
  */
 char *file_folder(const char *path);
 
 /*
- * Replaces a file, or creates it, mode 0600: written beside it under the name "PATH.new" and
- * renamed, so that a reader, or a start after a crash, finds the old or the new text and never a
- * part. It opens no file that exists. For one writer per file. ERR_INVALID with the reason, without
- * the path; then the old file is as it was.
+ * Replaces or creates a file, mode 0600. It is written beside the old one as "PATH.new" and
+ * renamed, so that readers, also after a crash, find the old or the new text and never a part.
+ * Opens no existing file. For one writer per file. ERR_INVALID with the reason, without the path;
+ * then the old file is unchanged.
  */
 int file_replace(const char *path, const char *text, size_t len, struct err *err);
 

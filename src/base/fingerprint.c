@@ -14,7 +14,7 @@
 #define KEY_BYTES   32
 #define SHOWN_BYTES ((FINGERPRINT_TEXT - 1) / 2)
 
-/* Does not fail for so few bytes. Without it there can be no key. */
+/* Cannot fail for so few bytes. */
 static void random_bytes(void *out, size_t len)
 {
 	if (getentropy(out, len) == 0)
@@ -36,8 +36,8 @@ static const unsigned char *process_key(void)
 }
 
 /*
- * Strings are framed by whether they are there and by their length. The room is reserved first:
- * growing would leave copies of secrets.
+ * Frames each string by its presence and length. Reserves the room first, because growing would
+ * leave copies of secrets.
  */
 static void put_framed(struct buf *out, const char *const *strings, size_t count)
 {
@@ -75,7 +75,7 @@ char *fingerprint_of(const char *const *strings, size_t count, char out[FINGERPR
 	return out;
 }
 
-/* FNV-1a and murmur3's finalizer, by which similar texts differ in all bits. */
+/* FNV-1a with murmur3's finalizer, so that similar texts differ in all bits. */
 uint64_t fingerprint_fast(const void *bytes, size_t len)
 {
 	const unsigned char *p = bytes;

@@ -3,9 +3,9 @@
 #define BASE_FINGERPRINT_H
 
 /*
- * Fingerprints (keyed hashes) of credentials, so that a question's key distinguishes them without
- * containing them, and tokens can be keys of caches. The key is random per process: a fingerprint
- * in a log or a dump reveals nothing. Also a fast hash without a key, and random numbers.
+ * Keyed hashes of credentials: a question's key distinguishes credentials without containing them,
+ * and caches can be keyed by token. The key is random per process, so a fingerprint in a log or a
+ * dump reveals nothing. Also a fast hash without a key, and random numbers.
  */
 
 #include <stddef.h>
@@ -14,14 +14,14 @@
 #define FINGERPRINT_TEXT 33 /* 32 hex digits and a NUL */
 
 /*
- * The first 128 bits of HMAC-SHA-256 under the key of the process, as hex; returns out. Strings are
+ * The first 128 bits of HMAC-SHA-256 under the process's key, as hex; returns out. Strings are
  * prefixed by their lengths, so ("ab","c") and ("a","bc") differ. NULL differs from "".
  */
 char *fingerprint_of(const char *const *strings, size_t count, char out[FINGERPRINT_TEXT]);
 
 /*
- * A fast 64-bit hash without a key, not for input that an attacker chooses. The same in every
- * process and every version, as it is written to Jobs (crd/scaledjob).
+ * A fast 64-bit hash without a key; not for input that an attacker chooses. Stable across processes
+ * and versions, because it is written to Jobs (crd/scaledjob).
  */
 uint64_t fingerprint_fast(const void *bytes, size_t len);
 

@@ -3,9 +3,8 @@
 #define BASE_HASH_H
 
 /*
- * uthash with SipHash under a key of the process; include this header, not <uthash.h>. So nobody
- * can choose names (of objects, of metrics) that collide in one bucket, and the hash is a function,
- * not inlined at each use.
+ * uthash with SipHash under a random key; include this header, not <uthash.h>. Nobody can choose
+ * names (of objects, of metrics) that collide, and the hash is a function, not inlined at each use.
  */
 
 #include <stddef.h>
@@ -17,8 +16,8 @@
 unsigned hash_of(const void *bytes, size_t len);
 uint64_t hash_long(const void *bytes, size_t len);
 /*
- * 128 bits as hex, of two SipHashes under keys of the process: stands for bytes in a key without
- * showing them, for a tenth of what a fingerprint costs (base/fingerprint). Returns out.
+ * 128 bits as hex, from two SipHashes under the process's keys: stands for bytes in a key without
+ * showing them, at a tenth of the cost of base/fingerprint. Returns out.
  */
 #define HASH_TEXT 33
 char *hash_text(const void *bytes, size_t len, char out[HASH_TEXT]);

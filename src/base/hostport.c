@@ -41,7 +41,7 @@ int hostport_parse_listen(const char *text, struct hostport *out, struct err *er
 	enum hostport_flaw flaw = hostport_parse(text, out);
 
 	if (flaw == HOSTPORT_COLONS || flaw == HOSTPORT_BRACKETS)
-		return err_set(err, ERR_INVALID, "\"%.64s\": an IPv6 address stands in brackets, like [::1]:8080",
+		return err_set(err, ERR_INVALID, "\"%.64s\": an IPv6 address must be in brackets, like [::1]:8080",
 			text);
 	if (flaw == HOSTPORT_LONG)
 		return err_set(err, ERR_INVALID, "\"%.64s...\": the host is longer than %d characters", text,

@@ -23,7 +23,7 @@ struct hostport {
 
 enum hostport_flaw {
 	HOSTPORT_GOOD,
-	HOSTPORT_BRACKETS, /* '[' without ']', or followed by something else than a port */
+	HOSTPORT_BRACKETS, /* '[' without ']', or followed by something other than a port */
 	HOSTPORT_COLONS,   /* several without brackets: the end of an IPv6 address is ambiguous */
 	HOSTPORT_LONG,
 	HOSTPORT_PORT, /* no number from 0 to 65535 after the colon */

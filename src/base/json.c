@@ -24,13 +24,12 @@ static json_t *load(const char *text, size_t len, json_error_t *where)
 	return json_loadb(text, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, where);
 }
 
-/* What is nested deeper is cut off; valid objects do not come near it. jansson's limit is 2,048. */
+/* Deeper values are cut off; valid objects do not come near it. jansson's limit is 2,048. */
 #define NESTING_MAX 256
 
 /*
- * Replaces in place what jansson refuses although the API server may store it, so that one user's
- * object does not make everybody's list unreadable: \u0000 in keys by U+FFFD, and what is nested
- * too deep by 0.
+ * Replaces in place what jansson refuses but the API server may store, so that one user's object
+ * does not make the whole list unreadable: \u0000 in keys by U+FFFD, values nested too deep by 0.
  */
 static void tame(char *text, size_t len)
 {
@@ -45,7 +44,7 @@ static void tame(char *text, size_t len)
 				memcpy(text + i, "\\ufffd", 6);
 			if (deep)
 				text[i] = text[i + 1] = ' ';
-			i++; /* an escaped character begins no escape */
+			i++; /* a backslash that is escaped begins no escape */
 			continue;
 		}
 		if (text[i] == '"')
@@ -91,8 +90,8 @@ json_t *json_parse(const char *text, size_t len, struct err *err)
 }
 
 /*
- * Each value but the first follows one of `,`, `[`, `{` and `:`, so those outside of strings, plus
- * one, are an upper bound. A short text needs no counting.
+ * Each value but the first follows `,`, `[`, `{` or `:`. So counting those outside strings, plus
+ * one, gives an upper bound. A short text needs no counting.
  */
 bool json_is_bearable(const char *text, size_t len, struct err *err)
 {
@@ -121,7 +120,7 @@ json_t *json_parse_foreign(const char *text, size_t len, struct err *err)
 
 const char *json_bare_number(const char *error)
 {
-#define NO_JSON " stands in it, which is no JSON (Python's json.dumps writes that, unless allow_nan is False)"
+#define NO_JSON " stands in it, which is not valid JSON (Python's json.dumps writes it unless allow_nan is False)"
 	static const struct {
 		const char *near, *says;
 	} words[] = { { "near 'NaN'", ": a bare NaN" NO_JSON }, { "near 'Infinity'", ": a bare Infinity" NO_JSON } };
@@ -214,8 +213,8 @@ int json_wrong_kind(const struct json_at *at, struct err *err, const char *wante
 	return json_wrong(at, err, what);
 }
 
-/* 1 and *field: there is a value at key; 0: there is none; -1: `at` is no object. */
-static int look(const struct json_at *at, const char *key, struct json_at *field, struct err *err)
+/* 1 and *field: found; 0: absent; -1: `at` is not an object. */
+static int find_field(const struct json_at *at, const char *key, struct json_at *field, struct err *err)
 {
 	if (at->value != NULL && !json_is_object(at->value))
 		return json_wrong_kind(at, err, "an object");
@@ -243,7 +242,7 @@ static char *without_nul(const json_t *string)
 	return buf_take(&out);
 }
 
-/* NULL and *err: it is no string, or has a NUL. */
+/* NULL and *err: not a string, or one with a NUL. */
 static const char *text_of(const struct json_at *field, struct err *err)
 {
 	const char *text = json_string_value(field->value);
@@ -257,11 +256,11 @@ static const char *text_of(const struct json_at *field, struct err *err)
 	return NULL;
 }
 
-/* As look; *text is borrowed. */
+/* Like look; *text is borrowed. */
 static int look_for_text(const struct json_at *at, const char *key, struct json_at *field, const char **text,
 	struct err *err)
 {
-	int there = look(at, key, field, err);
+	int there = find_field(at, key, field, err);
 
 	if (there <= 0)
 		return there;
@@ -309,7 +308,7 @@ static int get_whole(const struct json_at *at, const char *key, int64_t least, i
 	struct err *err)
 {
 	struct json_at field;
-	int there = look(at, key, &field, err);
+	int there = find_field(at, key, &field, err);
 	bool fits = true;
 	char what[96];
 
@@ -351,7 +350,7 @@ int json_get_int64(const struct json_at *at, const char *key, int64_t *out, stru
 int json_get_bool(const struct json_at *at, const char *key, bool *out, struct err *err)
 {
 	struct json_at field;
-	int there = look(at, key, &field, err);
+	int there = find_field(at, key, &field, err);
 
 	if (there <= 0)
 		return there;
@@ -378,7 +377,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Sorted keys are appended to a strmap, so that a large map takes no quadratic time. */
+/* Sorted keys can be appended to a strmap, which is linear in their number. */
 static const char **sorted_keys(const json_t *object, size_t *count)
 {
 	const char **keys = mem_array(json_object_size(object), sizeof(*keys));
@@ -397,7 +396,7 @@ static int get_strmap(const struct json_at *at, const char *key, bool tamed, str
 	struct json_at field;
 	struct strmap map = { NULL, 0 };
 	size_t count;
-	int there = look(at, key, &field, err);
+	int there = find_field(at, key, &field, err);
 
 	if (there <= 0)
 		return there;

@@ -23,15 +23,15 @@ struct json_at {
 };
 
 /*
- * Parses text. The last of equal keys counts, as in Kubernetes; what is nested too deep is replaced
- * by 0. NULL and ERR_INVALID on bad JSON. The caller owns the result.
+ * Parses text. The last of equal keys counts, as in Kubernetes; values nested too deep become 0.
+ * NULL and ERR_INVALID on bad JSON. The caller owns the result.
  */
 json_t *json_parse(const char *text, size_t len, struct err *err);
 
 /*
  * Whether the text, if it is JSON, has at most JSON_FOREIGN_VALUES_MAX values and names; false:
- * ERR_INVALID. Checked before what untrusted senders send is parsed: a value of two bytes costs
- * jansson some 250 bytes and 400 ns.
+ * ERR_INVALID. To be checked before parsing untrusted input: a value of two bytes costs jansson
+ * some 250 bytes and 400 ns.
  */
 #define JSON_FOREIGN_VALUES_MAX 100000
 bool json_is_bearable(const char *text, size_t len, struct err *err);
@@ -40,8 +40,8 @@ bool json_is_bearable(const char *text, size_t len, struct err *err);
 json_t *json_parse_foreign(const char *text, size_t len, struct err *err);
 
 /*
- * What to say behind an error of parsing, of jansson's text or of json_parse's: that a bare NaN or
- * Infinity stands there, which Python's json.dumps writes; else "".
+ * A hint to append to a parse error of jansson or json_parse if the cause is a bare NaN or
+ * Infinity, as Python's json.dumps writes it; otherwise "".
  */
 const char *json_bare_number(const char *error);
 
@@ -51,14 +51,14 @@ struct json_at json_element(const struct json_at *at, size_t index);
 char *json_path(const struct json_at *at, char *out, size_t size); /* "spec.triggers[2].type"; returns out */
 
 /*
- * Each: 0 and *out set; 0 and *out untouched when the field is absent or null; -1 and ERR_INVALID
- * on a wrong type or range.
+ * Each returns 0 and sets *out; 0 and leaves *out untouched when the field is absent or null; -1
+ * and ERR_INVALID on a wrong type or range.
  */
 /* a copy, which the caller owns; the old *out is freed */
 int json_get_string(const struct json_at *at, const char *key, char **out, struct err *err);
 /*
- * Several strings in one allocation, to save memory: the caller owns the first, and the others are
- * inside it. An absent one is "". On an error nothing is touched.
+ * Several strings in one allocation, to save memory: the caller owns the first, and the others
+ * point into it. An absent one is "". On an error nothing is touched.
  */
 struct json_text {
 	const char *key;
@@ -72,10 +72,7 @@ int json_get_bool(const struct json_at *at, const char *key, bool *out, struct e
 int json_get_time(const struct json_at *at, const char *key, int64_t *unix_ms, struct err *err);
 /* into an empty map */
 int json_get_strmap(const struct json_at *at, const char *key, struct strmap *out, struct err *err);
-/*
- * The same, in which U+FFFD stands for a NUL: for what the API server stores and nobody can take
- * back.
- */
+/* The same, with U+FFFD for each NUL: for fields that the API server has stored already. */
 int json_get_strmap_tamed(const struct json_at *at, const char *key, struct strmap *out, struct err *err);
 
 /* For rules of decoders: ERR_INVALID with "<path>: <what>"; returns -1. */
@@ -86,16 +83,16 @@ int json_wrong_kind(const struct json_at *at, struct err *err,
 /* Compact text, keys in the order of their insertion; the caller owns it. */
 char *json_text(const json_t *value);
 
-/* A hash: equal for values that differ only in the order of keys; for others nearly never. */
+/* A hash that ignores the order of keys. */
 uint64_t json_digest(const json_t *value);
 
-/* The string at a key, borrowed; "" when there is none, or `object` is no object. */
+/* The string at a key, borrowed; "" if absent, or if `object` is not an object. */
 const char *json_str_or_empty(const json_t *object, const char *key);
 
-/* Whether the string at a key is this one. */
+/* Whether the string at key equals text. */
 bool json_str_is(const json_t *object, const char *key, const char *text);
 
-/* Makes jansson wipe what it frees, as it may be secret. Called once at the start. */
+/* Makes jansson wipe what it frees, which may be secret. Called once at the start. */
 void json_wipe_on_free(void);
 
 #endif

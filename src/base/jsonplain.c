@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 
-#define DEPTH_MAX    64  /* of the recursion here; the API server's objects have some 20 */
+#define DEPTH_MAX    64  /* of the recursion here; objects of the API server have some 20 levels */
 #define DIGITS_MAX   18  /* of an integer: fits into 63 bits */
 #define FRACTION_MAX 32  /* a number with a point and its NUL */
 #define KEY_MAX      384 /* of a label or annotation: 253, a slash, 63 */
@@ -27,7 +27,7 @@ static void skip_white(struct plain_place *p)
 		p->at++;
 }
 
-/* Whether c comes next, after white space; then behind it. */
+/* If c comes next, after white space, moves behind it. */
 static bool takes(struct plain_place *p, char c)
 {
 	skip_white(p);
@@ -40,8 +40,8 @@ static bool takes(struct plain_place *p, char c)
 /* ---- Strings ---- */
 
 /*
- * The end of the string whose first character is at p->at, which is its quote; NULL: not valid.
- * escapes: whether there are any.
+ * The end of the string whose first character, behind the quote, is at p->at: its closing quote;
+ * NULL: not valid. escapes: whether it has any.
  */
 static const char *string_end(const struct plain_place *p, bool *escapes)
 {
@@ -54,7 +54,7 @@ static const char *string_end(const struct plain_place *p, bool *escapes)
 
 		if (c == '\\') {
 			*escapes = true;
-			step = 2; /* which of them are valid is seen when they are replaced */
+			step = 2; /* validated when they are replaced */
 		}
 		if (c < 0x20 || step == 0 || step > (size_t)(p->end - at))
 			return NULL;
@@ -63,7 +63,10 @@ static const char *string_end(const struct plain_place *p, bool *escapes)
 	return at < p->end ? at : NULL;
 }
 
-/* What the escape at `at`, behind its backslash, means, and its length; 0: jansson must say it. */
+/*
+ * The character that the escape at `at`, behind its backslash, stands for, and its length; 0: left
+ * to jansson.
+ */
 static char unescaped(const char *at, size_t len, size_t *used)
 {
 	static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
@@ -116,7 +119,7 @@ static json_t *read_string(struct plain_place *p)
 
 /* ---- Numbers and words ---- */
 
-/* The end of a value: what follows a number or a word must be no part of it. */
+/* Whether a value ends here: no part of a number or word follows. */
 static bool is_over(const struct plain_place *p)
 {
 	return p->at == p->end || memchr(",]} \n\t\r", *p->at, 7) != NULL;
@@ -129,7 +132,7 @@ static const char *digits_end(const char *at, const char *end)
 	return at;
 }
 
-/* As strtod understands it, which jansson asks as well. */
+/* By strtod, as jansson does. */
 static json_t *read_fraction(struct plain_place *p, const char *from)
 {
 	char text[FRACTION_MAX], *behind;
@@ -141,7 +144,7 @@ static json_t *read_fraction(struct plain_place *p, const char *from)
 	memcpy(text, from, len);
 	text[len] = '\0';
 	number = strtod(text, &behind);
-	return *behind ? NULL : json_real(number); /* else the locale has another point */
+	return *behind ? NULL : json_real(number); /* otherwise the locale has another decimal point */
 }
 
 static json_t *read_integer(const char *digits, const char *end, bool negative)

@@ -4,19 +4,18 @@
 
 /*
  * Reads the JSON that API servers write, in fewer instructions than jansson, which takes a text
- * character by character: that was a fifth of what the creation of an object costs. base/json calls
- * this first and jansson for the rest. So it judges nothing: what is unusual (an exponent, a
- * large number, an escape beyond ASCII, deep nesting) or wrong ends it, and jansson says what it
- * is. Debian 12 has no faster library in C that is kept up; yyjson, of later ones, may take this
- * module's place.
+ * character by character: that was a fifth of the cost of creating an object. base/json calls this
+ * first and falls back to jansson, so it rejects nothing itself: whatever is unusual (an exponent,
+ * a large number, an escape beyond ASCII, deep nesting) or wrong is left to jansson. Debian 12 has
+ * no faster maintained library in C; yyjson, in later releases, could replace this module.
  */
 
 #include <jansson.h>
 #include <stddef.h>
 
 /*
- * The value of the whole text, the same as jansson's; the caller owns it. NULL: this is not for
- * here, whether it is JSON or not.
+ * The value of the whole text, equal to jansson's; the caller owns it. NULL: use jansson, whether
+ * it is JSON or not.
  */
 json_t *jsonplain_read(const char *text, size_t len);
 

@@ -25,7 +25,9 @@
 #define FS_REPLACE                                                                                                     \
 	(FS_READ | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE)
 
-/* struct landlock_ruleset_attr of version 6. Older kernels accept it if what they lack is 0. */
+/*
+ * struct landlock_ruleset_attr of version 6. Older kernels accept it if the fields they lack are 0.
+ */
 struct ruleset {
 	uint64_t fs, net, scoped;
 };
@@ -67,7 +69,7 @@ static bool allow_fd(struct landlock *l, int fd, uint64_t access)
 	if (fstat(fd, &st) < 0)
 		return false;
 	if (!S_ISDIR(st.st_mode))
-		rule.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE; /* more is an error */
+		rule.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE; /* for a file, any other right is an error */
 	return l->version == 0 ||
 		syscall(SYS_landlock_add_rule, l->rules_fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0;
 }

@@ -4,9 +4,9 @@
 
 /*
  * Landlock, landlock(7): after landlock_restrict this process can read only the files that were
- * allowed, and write, create and remove none but below landlock_allow_replacing. It executes none,
- * and send signals only to itself. What an older kernel cannot restrict remains allowed; without
- * Landlock nothing is restricted.
+ * allowed, can write, create and remove files only below landlock_allow_replacing, cannot execute
+ * any, and can send signals only to itself. What an older kernel cannot restrict remains allowed;
+ * without Landlock nothing is restricted.
  *
  * Not restricted: stat, open descriptors, memory files, and sockets (net/sourcerules binds sockets
  * to learn the host's addresses).
@@ -28,25 +28,26 @@ struct landlock {
 void landlock_begin(struct landlock *l);
 
 /*
- * Allows to read a folder with all below it, or a file. Links are followed now. False (errno): it
- * does not exist, or cannot be reached.
+ * Allows reading a file, or a folder and everything below it. Links are resolved now. False
+ * (errno): it does not exist or cannot be reached.
  */
 bool landlock_allow(struct landlock *l, const char *path);
 
 /*
- * Allows to read the folder of a file, and the folder of its link target, and so what replaces the
- * file later, by a rename or by changed links as in a mounted Secret. Of a file in / only the file.
+ * Allows reading the folder of a file and the folder of its link target, and so whatever replaces
+ * the file later, by a rename or by changed links as in a mounted Secret. For a file in /, only the
+ * file.
  */
 void landlock_allow_file(struct landlock *l, const char *path);
 
 /*
- * Allows also to create, replace and remove files in a folder and below, and to read them. False
- * (errno): it does not exist.
+ * Also allows creating, replacing and removing files in a folder and below. False (errno): it does
+ * not exist.
  */
 bool landlock_allow_replacing(struct landlock *l, const char *folder);
 
 /*
- * Restricts the calling thread and those that it starts, irrevocably. Needs PR_SET_NO_NEW_PRIVS.
+ * Restricts the calling thread and its future threads, irrevocably. Needs PR_SET_NO_NEW_PRIVS.
  * ERR_INVALID: the kernel does not support it, or refuses.
  */
 int landlock_restrict(struct landlock *l, struct err *err);

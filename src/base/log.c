@@ -33,7 +33,7 @@ int log_level_parse(const char *text, enum log_level *out, struct err *err)
 			return 0;
 		}
 	}
-	return err_set(err, ERR_INVALID, "\"%s\" is no log level: debug, info, warn or error", text);
+	return err_set(err, ERR_INVALID, "\"%s\" is not a log level: debug, info, warn or error", text);
 }
 
 int log_format_parse(const char *text, enum log_format *out, struct err *err)
@@ -44,10 +44,10 @@ int log_format_parse(const char *text, enum log_format *out, struct err *err)
 			return 0;
 		}
 	}
-	return err_set(err, ERR_INVALID, "\"%s\" is no log format: text or json", text);
+	return err_set(err, ERR_INVALID, "\"%s\" is not a log format: text or json", text);
 }
 
-/* systemd.exec(5): the variable outlives a redirection, so the file that it names counts. */
+/* systemd.exec(5): the variable survives a redirection, so the file that it names is compared. */
 static bool goes_to_journal(void)
 {
 	const char *named = getenv("JOURNAL_STREAM");
@@ -95,7 +95,7 @@ static const char *escape(const char *text, size_t step, char room[BUF_ESCAPE_MA
 	return room;
 }
 
-/* sd-daemon(3): the journal takes it for the line's priority. */
+/* sd-daemon(3): the journal takes this prefix as the line's priority. */
 static void put_priority(struct buf *out, enum log_level level)
 {
 	static const char *const priorities[] = { "<7>", "<6>", "<4>", "<3>" };
@@ -146,7 +146,7 @@ void log_line(enum log_level level, const char *subject, const char *fmt, ...)
 
 	char ts[TIMESTAMP_TEXT_MAX];
 	struct buf msg = BUF_INIT(LINE_MAX_BYTES);
-	/* Escaping makes six bytes of one at most; the rest is for the subject. */
+	/* Escaping makes at most six bytes of one; the rest is for the subject. */
 	struct buf line = BUF_INIT((size_t)16 * LINE_MAX_BYTES);
 	va_list ap;
 

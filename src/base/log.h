@@ -17,16 +17,16 @@
 enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERROR };
 enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 
-/* How they are said, by their numbers; ended by NULL. */
+/* the words of the options, indexed by enum; NULL-terminated */
 extern const char *const log_level_names[], *const log_format_names[];
 
-/* By name. ERR_INVALID names the text. */
+/* From its word. ERR_INVALID names the text. */
 int log_level_parse(const char *text, enum log_level *out, struct err *err);
 int log_format_parse(const char *text, enum log_format *out, struct err *err);
 void log_setup(enum log_level least, enum log_format format);
 typedef void (*log_sink_fn)(void *arg, enum log_level level, const char *line);
 void log_set_sink(log_sink_fn sink, void *arg); /* NULL: standard error */
-bool log_enabled(enum log_level level);         /* to avoid computing arguments in vain */
+bool log_enabled(enum log_level level);         /* to avoid computing arguments that are not logged */
 
 /* subject: the object of the line ("scaledobject default/web", "lease", ...); may be NULL. */
 void log_line(enum log_level level, const char *subject, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

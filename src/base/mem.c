@@ -88,7 +88,7 @@ void mem_free_ptr(void *ptr_to_ptr)
 {
 	void *ptr;
 
-	/* By memcpy, because the type of the pointer is unknown. */
+	/* By memcpy, because the pointer's type is unknown. */
 	memcpy(&ptr, ptr_to_ptr, sizeof(ptr));
 	free(ptr);
 	ptr = NULL;
@@ -100,7 +100,7 @@ void mem_settle(void)
 	malloc_trim(0);
 }
 
-/* One arena for one thread; large blocks by mmap, so that they go back to the system when freed. */
+/* One arena for one thread; large blocks by mmap, so that freeing returns them to the system. */
 void mem_tune(void)
 {
 	mallopt(M_ARENA_MAX, 1);

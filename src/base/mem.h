@@ -3,8 +3,8 @@
 #define BASE_MEM_H
 
 /*
- * Allocation that never fails: without memory the process aborts. Callers check sizes from outside
- * against a cap before.
+ * Allocation that never fails: the process aborts when memory runs out. Callers check sizes from
+ * outside against a cap first.
  */
 
 #include <stdarg.h>
@@ -31,7 +31,7 @@ void mem_free_secret(char *text);
 void mem_free_ptr(void *ptr_to_ptr);
 #define MEM_AUTO __attribute__((cleanup(mem_free_ptr)))
 
-/* Returns free memory to the system; mem_tune, called at the start, configures malloc for that. */
+/* Returns free memory to the system. mem_tune, called at the start, configures malloc for that. */
 void mem_settle(void);
 void mem_tune(void);
 

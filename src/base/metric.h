@@ -5,7 +5,7 @@
 /*
  * Values that scalers and decisions share.
  *
- * A *question* is sent to a source and gives an *answer* (a raw number). A trigger applies its
+ * A *question* is sent to a source, which gives an *answer* (a raw number). A trigger applies its
  * thresholds to the answer, which gives a *reading*: the value for the HPA, and whether the trigger
  * is active. Triggers share questions, but not readings.
  */
@@ -19,13 +19,13 @@
 enum metric_target_type { METRIC_AVERAGE_VALUE, METRIC_VALUE, METRIC_UTILIZATION };
 
 enum metric_kind {
-	METRIC_EXTERNAL, /* answered by us */
+	METRIC_EXTERNAL, /* served by kscaled */
 	/* cpu or memory of all containers, which the HPA controller reads itself */
 	METRIC_RESOURCE,
 	METRIC_CONTAINER_RESOURCE, /* of one container */
 };
 
-/* What one trigger adds to the HPA. A value, but for its strings, which its scaler owns. */
+/* What one trigger adds to the HPA. A value, except its strings, which its scaler owns. */
 struct metric_spec {
 	enum metric_kind kind;
 	const char *name;      /* "s0-redis-mylist"; "cpu" or "memory" of resources */
@@ -39,25 +39,23 @@ enum activity {
 	ACTIVITY_BY_THRESHOLD,
 	ACTIVITY_BY_LOAD, /* the threshold, compared with the answer's load instead of its value */
 	ACTIVITY_ACTIVE,
-	ACTIVITY_INACTIVE /* these two: the source, whatever the value, as external scalers do */
+	ACTIVITY_INACTIVE /* these two: the source, whatever the value, like external scalers */
 };
 
 /* What a source answers. */
 struct answer {
 	double value;
-	double load; /* ACTIVITY_BY_LOAD: all that is there, where the value is a rate, or bounded */
+	double load; /* ACTIVITY_BY_LOAD: the whole load, where the value is a rate or bounded */
 	enum activity activity;
-	/*
-	 * for so long after it the source wishes not to be asked that again; 0: it does not say
-	 */
+	/* the source asks not to be queried again for this long; 0: it does not */
 	int64_t rest_ms;
-	/* constant; what people should know of it, as that a list may be cut; NULL: nothing */
+	/* a constant for people, such as "the list may be truncated"; NULL: none */
 	const char *remark;
 	int64_t asked_at_ms;    /* loop clock */
 	int64_t answered_at_ms; /* loop clock */
 };
 
-/* What one trigger makes of an answer. */
+/* What a trigger makes of an answer. */
 struct reading {
 	double value;
 	bool active;

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 
-#define FAULTS_MAX 100 /* per document; more are not told */
+#define FAULTS_MAX 100 /* per document; further ones are not reported */
 
 size_t places_add(struct places *p, struct place place)
 {
@@ -44,8 +44,8 @@ struct step {
 };
 
 /*
- * Removes the first step from the path: "triggers[2].type" is "triggers", "[2]", "type"; "[a.b/c]"
- * is a key in brackets. False at the end.
+ * Removes the first step from the path: "triggers[2].type" has the steps "triggers", "[2]", "type";
+ * "[a.b/c]" is a key in brackets. False at the end.
  */
 static bool next_step(const char **path, struct step *out)
 {
@@ -106,7 +106,7 @@ size_t places_end(const struct places *p, size_t root)
 {
 	size_t end = root + 1;
 
-	/* Descendants follow the root, and their parents do not precede it. */
+	/* Descendants follow the root; their parents do not precede it. */
 	while (end < p->count && p->list[end].parent != PLACES_NONE && p->list[end].parent >= root)
 		end++;
 	return end;

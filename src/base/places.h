@@ -3,9 +3,9 @@
 #define BASE_PLACES_H
 
 /*
- * The lines of the fields of one YAML document: a list of all its values in the order of the text,
- * each with its line, its key and its parent. Small (24 bytes per value); searched linearly, as
- * only errors need it. Written by yamljson, read by cli/documents.
+ * Line numbers of the fields of one YAML document: a list of all its values in the order of the
+ * text, each with its line, key and parent. Small (24 bytes per value); searched linearly, as only
+ * errors need it. Written by yamljson, read by cli/documents.
  */
 
 #include <jansson.h>
@@ -13,13 +13,13 @@
 #include <stdint.h>
 
 struct place {
-	uint32_t parent; /* its position; PLACES_NONE: this is the document */
+	uint32_t parent; /* its position; PLACES_NONE: the document itself */
 	uint32_t line;
 	uint32_t index;  /* in a list; then key is NULL */
 	const char *key; /* borrowed from the JSON value of the document */
 };
 
-struct place_fault { /* a key that its mapping had before */
+struct place_fault { /* a duplicate key of a mapping */
 	size_t place;
 	const char *key;
 };
@@ -39,12 +39,12 @@ void places_add_fault(struct places *p, size_t place, const char *key);
 void places_done(struct places *p);
 
 /*
- * The position of a path (in the form of base/json.h) below `root`, whose values end before `end`;
- * of its nearest ancestor when there is no such path.
+ * The position of a path (written as in base/json.h) below `root`, whose values end before `end`;
+ * if the path does not exist, of its nearest ancestor.
  */
 size_t places_find(const struct places *p, size_t root, size_t end, const char *path);
 
-/* One past the last value inside the one at `root`. */
+/* One past the last value inside `root`. */
 size_t places_end(const struct places *p, size_t root);
 
 #endif

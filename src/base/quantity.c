@@ -39,10 +39,10 @@ static const struct suffix {
 #define MILLI_PLACES 3
 #define NANO_PLACES  9
 
-/* A larger exponent changes nothing: the value is out of range or below a thousandth. */
+/* A larger exponent changes nothing: the value is already out of range or below a thousandth. */
 #define EXPONENT_LIMIT 100000000
 
-/* "e3", "E-2": all of text. An exponent beyond 64 bits is none (suffix.go: strconv.ParseInt). */
+/* "e3", "E-2": all of text. An exponent beyond 64 bits is invalid (suffix.go: strconv.ParseInt). */
 static bool read_exponent(const char *text, int *out)
 {
 	char *end;
@@ -69,14 +69,14 @@ static bool read_suffix(const char *text, struct suffix *out)
 }
 
 /*
- * A number wider than the result: whole + part / 10^18, exact to 36 digits. `more`: digits below
- * that are cut off and not 0; they count, because a quantity is rounded away from zero.
+ * A number wider than the result: whole + part / 10^18, exact to 36 digits. `more`: nonzero digits
+ * below that were cut off; they matter, because a quantity is rounded away from zero.
  */
 struct wide {
 	uint64_t whole;
 	uint64_t part; /* below PART_ONE */
 	bool more;
-	bool huge; /* above all int64 */
+	bool huge; /* above every int64 */
 };
 
 #define PART_ONE    UINT64_C(1000000000000000000)
@@ -110,8 +110,8 @@ static bool wide_is_zero(const struct wide *w)
 }
 
 /*
- * Multiplies by 10^ten and 2^two. Division comes first, against a needless overflow. The loops end
- * when nothing changes any more, however large the exponent.
+ * Multiplies by 10^ten and 2^two. Divides first, to avoid a needless overflow. The loops end when
+ * nothing changes any more, however large the exponent.
  */
 static void wide_scale(struct wide *w, int ten, int two)
 {
@@ -125,7 +125,7 @@ static void wide_scale(struct wide *w, int ten, int two)
 
 /*
  * Reads the significant digits of text[0..len), which may have a point: 18 into whole, 18 into
- * part. Adds to *exponent the position of the point.
+ * part. Adds the position of the point to *exponent.
  */
 static struct wide read_digits(const char *text, size_t len, int *exponent)
 {
@@ -172,7 +172,7 @@ static size_t number_length(const char *text)
 	return whole > 0 || part > 1 ? whole + part : 0;
 }
 
-/* *out: the value * 10^places. False: no quantity. */
+/* *out: the value * 10^places. False: not a quantity. */
 static bool read_quantity(const char *text, int places, int64_t *out, enum quantity_format *format)
 {
 	bool negative = text[0] == '-';
@@ -194,7 +194,7 @@ static bool read_quantity(const char *text, int places, int64_t *out, enum quant
 int quantity_parse(const char *text, struct quantity *out, struct err *err)
 {
 	if (!read_quantity(text, MILLI_PLACES, &out->milli, &out->format))
-		return err_set(err, ERR_INVALID, "\"%.64s\" is no quantity like 5, 1.5, 100m or 2Gi", text);
+		return err_set(err, ERR_INVALID, "\"%.64s\" is not a quantity like 5, 1.5, 100m or 2Gi", text);
 	/* As in Kubernetes a value between -1 and 1 has no binary form. */
 	if (out->format == QUANTITY_BINARY_SI && out->milli > -1000 && out->milli < 1000)
 		out->format = QUANTITY_DECIMAL_SI;
@@ -223,7 +223,9 @@ static void put_number(uint64_t amount, const char *sign, const char *suffix, ch
 	strcpy(out + sizeof(digits) - at, suffix);
 }
 
-/* The shortest number: as large a suffix, each `base` times the one before, as divides it. */
+/*
+ * The shortest form: the largest suffix, each `base` times the one before, that divides the amount.
+ */
 static void put_shortened(uint64_t amount, unsigned base, const char *const *suffix, const char *sign, char *out)
 {
 	for (; amount % base == 0; suffix++)
@@ -259,7 +261,7 @@ struct quantity quantity_from_int(int64_t value)
 }
 
 /*
- * Rounds as printf does, the exact binary value. Multiplication gives the same unless the product
+ * Rounds the exact binary value, as printf does. Multiplication gives the same unless the product
  * is large or close to a tie; these rare cases use printf.
  */
 static int64_t milli_of(double value)

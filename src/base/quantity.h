@@ -17,7 +17,7 @@ enum quantity_format { QUANTITY_DECIMAL_SI, QUANTITY_BINARY_SI, QUANTITY_DECIMAL
 
 struct quantity {
 	int64_t milli;               /* value * 1000, rounded away from 0; saturates */
-	enum quantity_format format; /* how it was written, and is written again */
+	enum quantity_format format; /* as it was written; quantity_format writes it so again */
 };
 
 #define QUANTITY_TEXT_MAX 40
@@ -27,7 +27,7 @@ int quantity_parse(const char *text, struct quantity *out, struct err *err);
 
 /*
  * The value in billionths, the finest unit that Kubernetes keeps, rounded away from 0; saturates. 0
- * when text is no quantity.
+ * if text is not a quantity.
  */
 int64_t quantity_nano(const char *text);
 
@@ -37,12 +37,12 @@ int64_t quantity_nano(const char *text);
  */
 char *quantity_format(struct quantity q, char *out);
 
-/* Of a whole number; saturates. */
+/* From an integer; saturates. */
 struct quantity quantity_from_int(int64_t value);
 
 /*
- * Of a reading, as KEDA passes it to the HPA: rounded as by printf "%.3f"; NaN, infinities and
- * negative values are 0 (doc/keda.md 6.6). Saturates.
+ * From a reading, as KEDA passes it to the HPA: rounded as by printf "%.3f"; NaN, infinities and
+ * negative values become 0 (doc/keda.md 6.6). Saturates.
  */
 struct quantity quantity_from_double(double value);
 

@@ -81,9 +81,11 @@ static int read_requirement(char *text, struct strmap *out, struct err *err)
 	key = text_trim(text, BLANKS);
 	value = text_trim(equals + (*equals == '='), BLANKS);
 	if (!selector_is_key(key, strlen(key)))
-		return err_set(err, ERR_INVALID, "label selector \"%.128s\": \"%.64s\" is no label key", whole, key);
+		return err_set(err, ERR_INVALID, "label selector \"%.128s\": \"%.64s\" is not a valid label key", whole,
+			key);
 	if (!selector_is_value(value, strlen(value)))
-		return err_set(err, ERR_INVALID, "label selector \"%.128s\": what follows = is no label value", whole);
+		return err_set(err, ERR_INVALID,
+			"label selector \"%.128s\": the value after = is not a valid label value", whole);
 	before = strmap_get(out, key);
 	if (before && strcmp(before, value) != 0)
 		return err_set(err, ERR_INVALID, "label selector: %.64s cannot be both \"%s\" and \"%s\"", key, before,

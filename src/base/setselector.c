@@ -50,7 +50,7 @@ static void advance(struct set_reader *r)
 	r->at += r->token.len;
 }
 
-static int wrong(struct set_reader *r, const char *what)
+static int wrong_token(struct set_reader *r, const char *what)
 {
 	return err_set(r->err, ERR_INVALID, "\"%.*s\" (character %zu): %s", SHOWN, r->whole,
 		(size_t)(r->token.start - r->whole) + 1, what);
@@ -61,7 +61,7 @@ static bool is_word(const struct set_reader *r, const char *word)
 	return r->token.kind == WORD && r->token.len == strlen(word) && memcmp(r->token.start, word, r->token.len) == 0;
 }
 
-static void put(struct set_reader *r)
+static void put_token(struct set_reader *r)
 {
 	buf_append(&r->out, r->token.start, r->token.len);
 	advance(r);
@@ -70,10 +70,10 @@ static void put(struct set_reader *r)
 static int read_key(struct set_reader *r)
 {
 	if (r->token.kind != WORD)
-		return wrong(r, "the key of a label is missing");
+		return wrong_token(r, "the key of a label is missing");
 	if (!selector_is_key(r->token.start, r->token.len))
-		return wrong(r, "is no key that a label can have");
-	put(r);
+		return wrong_token(r, "is not a valid label key");
+	put_token(r);
 	return 0;
 }
 
@@ -83,8 +83,8 @@ static int read_value(struct set_reader *r)
 	if (r->token.kind != WORD)
 		return 0;
 	if (!selector_is_value(r->token.start, r->token.len))
-		return wrong(r, "is no value that a label can have");
-	put(r);
+		return wrong_token(r, "is not a valid label value");
+	put_token(r);
 	return 0;
 }
 
@@ -92,28 +92,28 @@ static int read_value(struct set_reader *r)
 static int read_set(struct set_reader *r)
 {
 	if (r->token.kind != OPEN)
-		return wrong(r, "behind \"in\" and \"notin\" values in brackets are needed, as in (a,b)");
-	put(r);
+		return wrong_token(r, "\"in\" and \"notin\" need values in brackets, as in (a,b)");
+	put_token(r);
 	if (r->token.kind == CLOSE)
-		return wrong(r, "there must be a value between the brackets");
+		return wrong_token(r, "there must be a value between the brackets");
 	for (;;) {
 		if (read_value(r))
 			return -1;
 		if (r->token.kind != COMMA)
 			break;
-		put(r);
+		put_token(r);
 	}
 	if (r->token.kind != CLOSE)
-		return wrong(r, "a comma or a closing bracket is missing");
-	put(r);
+		return wrong_token(r, "a comma or a closing bracket is missing");
+	put_token(r);
 	return 0;
 }
 
 static int read_number(struct set_reader *r)
 {
 	if (r->token.kind != WORD || r->token.len > 18 || strspn(r->token.start, "0123456789") < r->token.len)
-		return wrong(r, "behind \"<\" and \">\" a whole number is needed");
-	put(r);
+		return wrong_token(r, "\"<\" and \">\" need a whole number");
+	put_token(r);
 	return 0;
 }
 
@@ -124,17 +124,17 @@ static int read_operator(struct set_reader *r)
 	if (r->token.kind == SIGN) {
 		if (*r->token.start == '=')
 			r->token.len = 1;
-		put(r);
+		put_token(r);
 		return compares ? read_number(r) : read_value(r);
 	}
 	if (is_word(r, "in") || is_word(r, "notin")) {
 		buf_putc(&r->out, ' ');
-		put(r);
+		put_token(r);
 		buf_putc(&r->out, ' ');
 		return read_set(r);
 	}
 	if (r->token.kind == WORD || r->token.kind == OPEN || r->token.kind == NOT)
-		return wrong(r, "behind the key one of = == != in notin < > is needed, a comma, or the end");
+		return wrong_token(r, "the key must be followed by one of = == != in notin < >, a comma, or the end");
 	return 0;
 }
 
@@ -143,13 +143,13 @@ static int read_requirement(struct set_reader *r)
 	bool negated = r->token.kind == NOT;
 
 	if (negated)
-		put(r);
+		put_token(r);
 	if (read_key(r))
 		return -1;
 	if (negated)
 		return r->token.kind == COMMA || r->token.kind == END
 			? 0
-			: wrong(r, "behind !key comes a comma or the end");
+			: wrong_token(r, "!key must be followed by a comma or the end");
 	return read_operator(r);
 }
 
@@ -164,8 +164,8 @@ static int read_all(struct set_reader *r)
 		if (r->token.kind == END)
 			return 0;
 		if (r->token.kind != COMMA)
-			return wrong(r, "a comma or the end is needed");
-		put(r);
+			return wrong_token(r, "a comma or the end is needed");
+		put_token(r);
 	}
 }
 
@@ -211,8 +211,8 @@ static bool is_whole_number(const char *text)
 	return len > 0 && len <= 18 && strspn(digits, "0123456789") == len;
 }
 
-/* Evaluates one requirement. value NULL: there is no such label. what: what follows the key. */
-static bool fits(const char *value, const char *what, const char *end)
+/* Evaluates one requirement. value NULL: the label is missing. what: the text behind the key. */
+static bool requirement_fits(const char *value, const char *what, const char *end)
 {
 	if (what == end)
 		return value != NULL;
@@ -237,7 +237,7 @@ bool setselector_matches(const char *normal, const struct strmap *labels)
 		const char *value = strmap_get(labels, key), *what = normal + absent + key_len,
 			   *end = *what == ' ' ? strchr(what, ')') + 1 : what + strcspn(what, ",");
 
-		if (absent ? value != NULL : !fits(value, what, end))
+		if (absent ? value != NULL : !requirement_fits(value, what, end))
 			return false;
 		normal = end + (*end == ',');
 	}

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-struct shares_party {     /* gone with the last that it has */
+struct shares_party {     /* a namespace; freed when it holds nothing */
 	char *namespace_; /* owned; the key */
 	size_t has;
 	UT_hash_handle hh;

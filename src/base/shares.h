@@ -3,10 +3,10 @@
 #define BASE_SHARES_H
 
 /*
- * Something of which there is so much (descriptors, bytes), in shares by namespace. Nobody has more
- * than is left, and a quarter is kept for those that have few: the first that asks for all gets
- * three eighths, the next half of that, and one that asks for its first when others have taken
- * what they could get gets it. Pure.
+ * Divides a limited amount (descriptors, bytes) among namespaces. None may have more than what is
+ * left, and a quarter is reserved for those that have little. So the first namespace gets at most
+ * three eighths of the total, the next half of that, and one that comes when others have taken all
+ * they could still gets a first piece. Pure.
  */
 
 #include <stdbool.h>
@@ -14,23 +14,23 @@
 
 struct shares_party;
 
-struct shares {       /* a value; zero gives whatever is asked for */
+struct shares {       /* a value; zeroed it grants everything */
 	size_t total; /* 0: no limit */
-	size_t few;   /* that each may have of what is kept */
+	size_t few;   /* how much of the reserve each may have */
 	size_t taken;
-	struct shares_party *parties; /* that have some */
+	struct shares_party *parties; /* namespaces that hold some */
 };
 
-/* What one has; lives inside its owner; zero is nothing. */
+/* What one owner holds; a member of the owner; zeroed it holds nothing. */
 struct shares_hold {
 	struct shares *of;
 	struct shares_party *party;
 	size_t has;
 };
 
-/* namespace_: of a hold that has nothing yet; "" is one, too. False: it is not to be had. */
+/* namespace_: for a hold that has nothing yet; "" counts as one. False: not available. */
 bool shares_take(struct shares *s, struct shares_hold *h, const char *namespace_, size_t amount);
-void shares_give(struct shares_hold *h, size_t amount); /* back; at most what it has */
+void shares_give(struct shares_hold *h, size_t amount); /* gives back amount, or all that it holds if that is less */
 size_t shares_had_by(const struct shares *s, const char *namespace_);
 
 #endif

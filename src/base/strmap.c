@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 
-/* The position of key, or where to insert it; in constant time for keys that are added in order. */
-static size_t find(const struct strmap *m, const char *key, bool *found)
+/* The position of key, or where to insert it; in constant time if keys come in order. */
+static size_t position_of(const struct strmap *m, const char *key, bool *found)
 {
 	size_t low = 0, high = m->count;
 
@@ -29,7 +29,10 @@ static size_t find(const struct strmap *m, const char *key, bool *found)
 	return low;
 }
 
-/* The allocation for `count` pairs, which is not stored: even up to 8, then a power of two. */
+/*
+ * The allocation for `count` pairs, which is not stored: count rounded up to an even number up to
+ * 8, then to a power of two.
+ */
 static size_t room_of(size_t count)
 {
 	size_t room = 2;
@@ -53,7 +56,7 @@ static struct strmap_pair make_pair(const char *key, const char *value)
 const char *strmap_get(const struct strmap *m, const char *key)
 {
 	bool found;
-	size_t at = find(m, key, &found);
+	size_t at = position_of(m, key, &found);
 
 	return found ? m->pairs[at].value : NULL;
 }
@@ -61,8 +64,8 @@ const char *strmap_get(const struct strmap *m, const char *key)
 void strmap_set(struct strmap *m, const char *key, const char *value)
 {
 	bool found;
-	size_t at = find(m, key, &found);
-	struct strmap_pair pair = make_pair(key, value); /* before anything is freed: value may be in the map */
+	size_t at = position_of(m, key, &found);
+	struct strmap_pair pair = make_pair(key, value); /* before anything is freed: value may point into the map */
 
 	if (found) {
 		free(m->pairs[at].key);
@@ -84,7 +87,7 @@ static void wipe(struct strmap_pair *pair)
 static void remove_pair(struct strmap *m, const char *key, bool secret)
 {
 	bool found;
-	size_t at = find(m, key, &found);
+	size_t at = position_of(m, key, &found);
 
 	if (!found)
 		return;

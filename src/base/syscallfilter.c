@@ -47,12 +47,12 @@ static const char allowed[] =
 	"timerfd_gettime timerfd_gettime64 signalfd signalfd4 pause nanosleep clock_nanosleep clock_nanosleep_time64 "
 	"restart_syscall "
 	/*
-	 * connections, and accepting them by listeners opened before; bind is for net/sourcerules
+	 * connections, and accepting them on listeners opened before; bind is for net/sourcerules
 	 */
 	"socketcall bind connect accept accept4 shutdown getsockname getpeername getsockopt setsockopt send sendto "
 	"sendmsg "
 	"sendmmsg recv recvfrom recvmsg recvmmsg recvmmsg_time64 "
-	/* threads, which libraries may have, and signals */
+	/* signals, and threads that libraries may start */
 	"futex futex_time64 futex_waitv set_robust_list get_robust_list rseq set_tid_address set_thread_area "
 	"arch_prctl "
 	"gettid sched_yield sched_getaffinity sched_getparam sched_getscheduler sched_get_priority_max "
@@ -65,7 +65,7 @@ static const char allowed[] =
 	"getegid32 getresuid getresuid32 getresgid getresgid32 getgroups getgroups32 capget uname sysinfo getrusage "
 	"getrlimit ugetrlimit getcpu";
 
-/* Allowed to who may replace files. */
+/* For a process that may replace files. */
 static const char replacing[] = "unlink unlinkat rename renameat renameat2";
 
 static const char refused[] =
@@ -90,7 +90,7 @@ static const char deadly[] =
 #define CLONE_FLAGS 0
 #endif
 
-/* Calls that are allowed by one of their arguments: when value == (argument & mask). */
+/* Calls that are allowed for certain arguments: if value == (argument & mask). */
 #define WHOLE UINT64_MAX
 static const struct by_argument {
 	const char *names;
@@ -119,7 +119,7 @@ static const struct by_argument {
 	/* Only for reading. */
 	{ "open", 1, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY },
 	{ "openat", 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY },
-	/* Of this process, not of another. */
+	/* Of this process only. */
 	{ "prlimit64", 0, WHOLE, 0 },
 	{ "ioctl", 1, UINT32_MAX, FIONBIO },
 	{ "ioctl", 1, UINT32_MAX, FIONREAD },
@@ -135,7 +135,7 @@ static const struct by_argument {
 	{ "prctl", 0, UINT32_MAX, PR_SET_VMA },
 };
 
-/* The same calls with other arguments: EPERM, not ENOSYS, because people see the error. */
+/* The same calls with other arguments: EPERM, not ENOSYS, so that people see the reason. */
 static const struct by_argument refused_by_argument[] = {
 	{ "open", 1, O_ACCMODE | O_EXCL, O_WRONLY },
 	{ "open", 1, O_ACCMODE, O_RDWR },
@@ -144,7 +144,9 @@ static const struct by_argument refused_by_argument[] = {
 	{ "clone", CLONE_FLAGS, CLONE_THREAD, 0 },
 };
 
-/* A file that there was not: of who may replace files, else refused as the others above. */
+/*
+ * Creating a file: allowed to a process that may replace files, otherwise refused like the others.
+ */
 static const struct by_argument creating[] = {
 	{ "open", 1, O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC, O_WRONLY | O_CREAT | O_EXCL },
 	{ "openat", 2, O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC, O_WRONLY | O_CREAT | O_EXCL },
@@ -155,7 +157,8 @@ struct filter {
 	int failed; /* the first error, as a negative errno */
 };
 
-static void add(struct filter *f, uint32_t action, const char *names, unsigned count, struct scmp_arg_cmp comparison)
+static void add_calls(struct filter *f, uint32_t action, const char *names, unsigned count,
+	struct scmp_arg_cmp comparison)
 {
 	char name[64];
 
@@ -170,7 +173,7 @@ static void add(struct filter *f, uint32_t action, const char *names, unsigned c
 		}
 		if (number != __NR_SCMP_ERROR)
 			failed = seccomp_rule_add_array(f->context, action, number, count, &comparison);
-		if (failed < 0 && failed != -EDOM && f->failed == 0) /* EDOM: of another architecture */
+		if (failed < 0 && failed != -EDOM && f->failed == 0) /* EDOM: not for this architecture */
 			f->failed = failed;
 		at += len + strspn(at + len, " ");
 	}
@@ -178,7 +181,7 @@ static void add(struct filter *f, uint32_t action, const char *names, unsigned c
 
 static void add_all(struct filter *f, uint32_t action, const char *names)
 {
-	add(f, action, names, 0, (struct scmp_arg_cmp){ 0 });
+	add_calls(f, action, names, 0, (struct scmp_arg_cmp){ 0 });
 }
 
 static void add_by_argument(struct filter *f, uint32_t action, const struct by_argument *b)
@@ -188,10 +191,10 @@ static void add_by_argument(struct filter *f, uint32_t action, const struct by_a
 		.datum_a = b->mask,
 		.datum_b = b->value };
 
-	add(f, action, b->names, 1, same);
+	add_calls(f, action, b->names, 1, same);
 }
 
-/* Signals only to this process: abort() sends one. */
+/* Allows signals to this process only: abort() sends one. */
 static void add_signals(struct filter *f)
 {
 	add_by_argument(f, SCMP_ACT_ALLOW,

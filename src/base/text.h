@@ -9,19 +9,22 @@
 #include <string.h>
 #include <strings.h>
 
-/* NULL, which stands for an absent text, equals NULL alone. */
+/* NULL, an absent text, equals only NULL. */
 static inline bool text_equal(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* Ignores the case of ASCII letters; most texts that differ do so in the first byte. */
+/* Ignores the case of ASCII letters. The first byte is compared first: most texts differ there. */
 static inline bool text_equal_nocase(const char *a, const char *b)
 {
 	return ((a[0] ^ b[0]) & ~0x20) == 0 && strcasecmp(a, b) == 0;
 }
 
-/* What follows the prefix, whose ASCII letters have any case; NULL: text does not begin with it. */
+/*
+ * The text behind the prefix, ignoring the case of ASCII letters; NULL: text does not begin with
+ * it.
+ */
 static inline const char *text_behind_nocase(const char *text, const char *prefix)
 {
 	for (; *prefix; text++, prefix++)
@@ -30,7 +33,7 @@ static inline const char *text_behind_nocase(const char *text, const char *prefi
 	return text;
 }
 
-/* What follows the prefix; NULL: text does not begin with it. */
+/* The text behind the prefix; NULL: text does not begin with it. */
 static inline const char *text_behind(const char *text, const char *prefix)
 {
 	size_t len = strlen(prefix);
@@ -50,7 +53,7 @@ static inline int text_hex_digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/* The byte that the first two hexadecimal digits of text say ("4f"); -1 when they are none. */
+/* The byte that the first two hexadecimal digits of text stand for ("4f"); -1: not two digits. */
 static inline int text_hex_byte(const char *text, size_t len)
 {
 	int high = len >= 2 ? text_hex_digit(text[0]) : -1, low = len >= 2 ? text_hex_digit(text[1]) : -1;
@@ -58,7 +61,7 @@ static inline int text_hex_byte(const char *text, size_t len)
 	return high < 0 || low < 0 ? -1 : high << 4 | low;
 }
 
-/* Percent-decoding, in place. -1: a '%' without two hexadecimal digits, or a zero byte. */
+/* Decodes percent-encoding in place. -1: a '%' without two hexadecimal digits, or a zero byte. */
 static inline int text_unescape(char *text, bool plus_is_space)
 {
 	char *to = text;
@@ -83,8 +86,8 @@ static inline int text_unescape(char *text, bool plus_is_space)
 }
 
 /*
- * Decodes %XX in place, but %00 and what is no escape. Returns the new length; the text ends with a
- * NUL there.
+ * Decodes %XX in place, except %00; leaves invalid escapes. Returns the new length; the text is
+ * NUL-terminated there.
  */
 static inline size_t text_percent_decode(char *text, size_t len)
 {
@@ -122,7 +125,7 @@ static inline bool text_is_one_of(const char *text, const char *const *words)
 	return *words != NULL;
 }
 
-/* The beginning of what somebody else says, with blanks for control characters. Returns out. */
+/* The beginning of a foreign text, with blanks for control characters. Returns out. */
 static inline char *text_line(const char *text, size_t len, char *out, size_t size)
 {
 	size_t i = 0;
@@ -133,7 +136,7 @@ static inline char *text_line(const char *text, size_t len, char *out, size_t si
 	return out;
 }
 
-/* The text without these characters at either end. Cuts the end in place. */
+/* The text without these characters at both ends. Cuts the end in place. */
 static inline char *text_trim(char *text, const char *blanks)
 {
 	text += strspn(text, blanks);

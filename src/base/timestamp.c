@@ -34,7 +34,7 @@ static struct civil civil_of(int64_t unix_ms)
 	return c;
 }
 
-/* Exactly `count` digits, which *p is advanced past. */
+/* Reads exactly `count` digits and advances *p. */
 static bool digits(const char **p, int count, int *out)
 {
 	int value = 0;
@@ -105,7 +105,7 @@ int timestamp_parse(const char *text, int64_t *unix_ms, struct err *err)
 	int east_minutes;
 
 	if (!read_all(text, &c, &east_minutes))
-		return err_set(err, ERR_INVALID, "\"%.64s\" is no time like 2026-01-02T03:04:05Z", text);
+		return err_set(err, ERR_INVALID, "\"%.64s\" is not a time like 2026-01-02T03:04:05Z", text);
 	if (c.date.month < 1 || c.date.month > 12 || c.date.day < 1 ||
 		c.date.day > calendar_days_in_month(c.date.year, c.date.month) || c.hour > 23 || c.minute > 59 ||
 		c.second > 59)
@@ -120,7 +120,7 @@ int timestamp_parse(const char *text, int64_t *unix_ms, struct err *err)
  * Writes `count` digits and `next`; returns the end. Not by printf, for speed: each answer of the
  * metrics API contains a time.
  */
-static char *put(char *out, int value, int count, char next)
+static char *put_digits(char *out, int value, int count, char next)
 {
 	for (int i = count - 1; i >= 0; i--, value /= 10)
 		out[i] = (char)('0' + value % 10);
@@ -128,19 +128,19 @@ static char *put(char *out, int value, int count, char next)
 	return out + count + 1;
 }
 
-/* With so many digits of a fraction: 0, 3 or 6. */
+/* fraction_digits: 0, 3 or 6. */
 static char *format(int64_t unix_ms, int fraction_digits, char *out)
 {
 	struct civil c = civil_of(unix_ms);
-	char *end = put(out, c.date.year, 4, '-');
+	char *end = put_digits(out, c.date.year, 4, '-');
 
-	end = put(end, c.date.month, 2, '-');
-	end = put(end, c.date.day, 2, 'T');
-	end = put(end, c.hour, 2, ':');
-	end = put(end, c.minute, 2, ':');
-	end = put(end, c.second, 2, fraction_digits ? '.' : 'Z');
+	end = put_digits(end, c.date.month, 2, '-');
+	end = put_digits(end, c.date.day, 2, 'T');
+	end = put_digits(end, c.hour, 2, ':');
+	end = put_digits(end, c.minute, 2, ':');
+	end = put_digits(end, c.second, 2, fraction_digits ? '.' : 'Z');
 	if (fraction_digits)
-		end = put(end, fraction_digits == 6 ? c.milli * 1000 : c.milli, fraction_digits, 'Z');
+		end = put_digits(end, fraction_digits == 6 ? c.milli * 1000 : c.milli, fraction_digits, 'Z');
 	*end = '\0';
 	return out;
 }

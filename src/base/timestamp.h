@@ -4,8 +4,8 @@
 
 /*
  * Points in time, in milliseconds since 1970 (UTC), for what is written to Kubernetes; intervals
- * are measured by the loop's monotonic clock (net/loop.h). Texts are RFC 3339, as metav1.Time
- * (whole seconds) and metav1.MicroTime have it.
+ * are measured by the loop's monotonic clock (net/loop.h). Texts are RFC 3339, like metav1.Time
+ * (whole seconds) and metav1.MicroTime.
  */
 
 #include <stdint.h>

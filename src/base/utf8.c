@@ -8,7 +8,10 @@ static bool is_tail(unsigned char c)
 	return (c & 0xC0) == 0x80;
 }
 
-/* For these first bytes the second one excludes overlong forms, surrogates and above U+10FFFF. */
+/*
+ * After these first bytes not every second byte is valid: no overlong forms, no surrogates, nothing
+ * above U+10FFFF.
+ */
 static bool second_fits(unsigned char first, unsigned char second)
 {
 	switch (first) {

@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 /*
- * Length (1 to 4) of the valid character at text, of which len bytes remain; 0: there is none. NUL
- * is a character.
+ * Length (1 to 4) of the character at text, of which len bytes remain; 0: not valid. NUL is a
+ * character.
  */
 size_t utf8_step(const char *text, size_t len);
 

@@ -3,8 +3,8 @@
 #define BASE_WIRE_H
 
 /*
- * Reads and writes big-endian numbers, as AMQP, DNS and Kafka have them. A reader never leaves its
- * bytes: what is not there reads as 0 and sets `failed`, which is looked at once, at the end. Pure.
+ * Reads and writes big-endian numbers, for AMQP, DNS and Kafka. A reader never leaves its bytes:
+ * missing bytes read as 0 and set `failed`, which is checked once, at the end. Pure.
  */
 
 #include <stdbool.h>
@@ -15,11 +15,11 @@
 
 struct wire { /* a value; borrows the bytes */
 	const unsigned char *at;
-	size_t left; /* 0 once it failed */
+	size_t left; /* 0 after a failure */
 	bool failed;
 };
 
-/* The next bytes; NULL: there are not so many. */
+/* The next len bytes; NULL: fewer are left. */
 static inline const unsigned char *wire_take(struct wire *w, size_t len)
 {
 	const unsigned char *at = w->at;
@@ -45,7 +45,7 @@ static inline uint64_t wire_number(struct wire *w, size_t bytes)
 	return value;
 }
 
-/* Of up to 8 bytes; what is above them is left out. */
+/* Up to 8 bytes; higher bits are dropped. */
 static inline void wire_put(struct buf *b, uint64_t value, size_t bytes)
 {
 	unsigned char out[8];

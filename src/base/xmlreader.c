@@ -20,7 +20,7 @@ static void stop_with(struct xmlreader *x, const char *what)
 
 /* ---- expat's handlers ---- */
 
-/* expat calls one more after it was stopped: the end of an element without content. */
+/* After a stop expat still reports the end of an element without content. */
 static bool is_stopped(const struct xmlreader *x)
 {
 	return x->err.kind != ERR_NONE;
@@ -80,7 +80,7 @@ static void XMLCALL on_doctype(void *arg, const char *name, const char *system_i
 	stop_with(arg, "has a document type (<!DOCTYPE ...>), which is refused");
 }
 
-/* Other text is passed over by expat itself. */
+/* Expat itself skips other text. */
 void xmlreader_take(struct xmlreader *x, struct buf *into, const char *too_long)
 {
 	x->into = into;
@@ -108,7 +108,7 @@ void xmlreader_done(struct xmlreader *x)
 	buf_done_secret(&x->waiting);
 }
 
-/* What expat keeps of what it has got. */
+/* What expat holds but has not read. */
 static size_t unread(const struct xmlreader *x)
 {
 	return (size_t)(x->given - x->read);
@@ -120,7 +120,7 @@ static void give(struct xmlreader *x, const char *bytes, size_t len, bool last)
 	XML_Index read = XML_GetCurrentByteIndex(x->parser);
 
 	x->given += (XML_Index)len;
-	/* Unknown (-1) while an expat since 2.6 waits for more before it tries an open tag again */
+	/* Unknown (-1) while an expat since 2.6 waits for more before it retries an open tag */
 	if (read >= 0)
 		x->read = read;
 	if (is_stopped(x))

@@ -10,7 +10,7 @@
 #include "base/yamlscalar.h"
 
 #define TAGS_MAX  64   /* %TAG directives of a document */
-#define READ_MOST 1024 /* bytes at once, after which they are counted */
+#define READ_MOST 1024 /* bytes at a time, between which directives are counted */
 
 /* What an alias refers to. */
 struct anchor {
@@ -35,8 +35,8 @@ struct yamljson {
 };
 
 /*
- * libyaml compares each %TAG directive with all before it, and each tag with all of them, inside of
- * one call: 60,000 of them took 11 s. It asks for bytes on the way.
+ * Within one call libyaml compares each %TAG directive with all before it, and each tag with all of
+ * them: 60,000 took 11 s. It asks for more bytes on the way, so they are counted here.
  */
 static int on_read(void *arg, unsigned char *out, size_t room, size_t *len)
 {
@@ -87,14 +87,14 @@ void yamljson_free(struct yamljson *y)
 
 /* ---- Errors ---- */
 
-static int wrong(struct yamljson *y, const char *what)
+static int wrong_event(struct yamljson *y, const char *what)
 {
 	return err_set(y->err, ERR_INVALID, "line %zu: %s", y->event.start_mark.line + 1, what);
 }
 
-static json_t *fail(struct yamljson *y, const char *what)
+static json_t *fail_value(struct yamljson *y, const char *what)
 {
-	wrong(y, what);
+	wrong_event(y, what);
 	return NULL;
 }
 
@@ -132,7 +132,7 @@ static struct anchor *find_anchor(struct yamljson *y, const char *name)
 	return a;
 }
 
-/* NULL without a name. A name that was used before gets a new value. */
+/* NULL: no name. A name that was used before gets a new value. */
 static struct anchor *begin_anchor(struct yamljson *y, const yaml_char_t *name)
 {
 	struct anchor *a = name ? find_anchor(y, (const char *)name) : NULL;
@@ -157,13 +157,13 @@ static void end_anchor(struct anchor *a, json_t *value, size_t weight)
 	a->weight = weight;
 }
 
-static int count(struct yamljson *y, size_t weight)
+static int count_weight(struct yamljson *y, size_t weight)
 {
 	y->weight += weight;
 	if (y->weight <= y->values_max)
 		return 0;
 	return err_set(y->err, ERR_INVALID,
-		"line %zu: the document has too many values, aliases counted with what they stand for: at most %zu",
+		"line %zu: the document has too many values (aliases count like their values): at most %zu",
 		y->event.start_mark.line + 1, y->values_max);
 }
 
@@ -172,10 +172,10 @@ static json_t *build_alias(struct yamljson *y)
 	struct anchor *a = find_anchor(y, (const char *)y->event.data.alias.anchor);
 
 	if (!a)
-		return fail(y, "the alias refers to an anchor that is not there");
+		return fail_value(y, "the alias refers to an anchor that does not exist");
 	if (!a->value)
-		return fail(y, "the alias refers to a value that it is part of");
-	return count(y, a->weight) == 0 ? json_incref(a->value) : NULL;
+		return fail_value(y, "the alias refers to a value that it is part of");
+	return count_weight(y, a->weight) == 0 ? json_incref(a->value) : NULL;
 }
 
 /* ---- Values ---- */
@@ -210,10 +210,10 @@ static json_t *build_list(struct yamljson *y, size_t place)
 static int merge_one(struct yamljson *y, json_t *object, const json_t *base)
 {
 	return json_is_object(base) ? json_object_update_missing(object, (json_t *)(uintptr_t)base)
-				    : wrong(y, "<< takes a mapping, or a list of them");
+				    : wrong_event(y, "<< takes a mapping, or a list of them");
 }
 
-/* Of a list of mappings the earlier take precedence. */
+/* In a list of mappings earlier ones take precedence. */
 static int merge(struct yamljson *y, json_t *object, const json_t *base)
 {
 	const json_t *one;
@@ -225,8 +225,8 @@ static int merge(struct yamljson *y, json_t *object, const json_t *base)
 	return 0;
 }
 
-/* Keeps what is no part of the document any more: places borrow its keys. */
-static void keep(struct yamljson *y, json_t *value)
+/* Keeps a value that the document no longer contains, because places borrow its keys. */
+static void keep_value(struct yamljson *y, json_t *value)
 {
 	if (!y->places->kept)
 		y->places->kept = json_array();
@@ -261,11 +261,11 @@ static int add_merged(struct yamljson *y, json_t *merged, struct place at)
 	value = advance(y) == 0 ? build(y, places_add(y->places, at)) : NULL;
 	if (!value)
 		return -1;
-	keep(y, value);
+	keep_value(y, value);
 	return json_array_append_new(merged, value);
 }
 
-/* The event is the key. Values of `<<` go into `merged`. */
+/* The event is the key. The values of `<<` go into `merged`. */
 static int add_field(struct yamljson *y, json_t *object, json_t *merged, size_t place)
 {
 	struct place at = { .parent = (uint32_t)place, .line = (uint32_t)y->event.start_mark.line + 1 };
@@ -274,7 +274,7 @@ static int add_field(struct yamljson *y, json_t *object, json_t *merged, size_t 
 	size_t own;
 
 	if (!is_key(&y->event))
-		return wrong(y, "a key must be a text");
+		return wrong_event(y, "a key must be a text");
 	if (is_merge_key(&y->event))
 		return add_merged(y, merged, at);
 	before = json_object_get(object, key);
@@ -282,7 +282,7 @@ static int add_field(struct yamljson *y, json_t *object, json_t *merged, size_t 
 	own = places_add(y->places, at);
 	if (before) {
 		places_add_fault(y->places, own, at.key);
-		keep(y, before);
+		keep_value(y, before);
 	}
 	value = advance(y) == 0 ? build(y, own) : NULL;
 	return value ? json_object_set_new(object, at.key, value) : -1;
@@ -324,17 +324,17 @@ static json_t *build(struct yamljson *y, size_t place)
 	size_t before = y->weight;
 	json_t *value = NULL;
 
-	if (count(y, 1) < 0)
+	if (count_weight(y, 1) < 0)
 		return NULL;
 	if (++y->depth > YAMLJSON_DEPTH_MAX)
-		return fail(y, "nested too deep: at most 100 levels");
+		return fail_value(y, "nested too deep: at most 100 levels");
 	switch (y->event.type) {
 	case YAML_ALIAS_EVENT: value = build_alias(y); break;
 	case YAML_SCALAR_EVENT:
 		anchor = begin_anchor(y, y->event.data.scalar.anchor);
 		value = yamlscalar_read(&y->event);
 		if (!value)
-			return fail(y, "the value has a tag that is not understood, or is not what its tag says");
+			return fail_value(y, "the value has a tag that is not understood, or is not what its tag says");
 		break;
 	case YAML_SEQUENCE_START_EVENT:
 		anchor = begin_anchor(y, y->event.data.sequence_start.anchor);
@@ -344,7 +344,7 @@ static json_t *build(struct yamljson *y, size_t place)
 		anchor = begin_anchor(y, y->event.data.mapping_start.anchor);
 		value = build_mapping(y, place);
 		break;
-	default: return fail(y, "not YAML");
+	default: return fail_value(y, "not YAML");
 	}
 	y->depth--;
 	if (value)

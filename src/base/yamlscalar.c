@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 
-#define NUMBER_LENGTH_MAX 64 /* what is longer is a string */
+#define NUMBER_LENGTH_MAX 64 /* longer ones are strings */
 
 static json_t *read_word(const char *text)
 {
@@ -25,7 +25,7 @@ static json_t *read_word(const char *text)
 	return text_is_one_of(text, yes) ? json_true() : text_is_one_of(text, no) ? json_false() : NULL;
 }
 
-/* As Go's ParseInt with base 0: 0x1f, 0o17, 017, 0b11. */
+/* Like Go's ParseInt with base 0: 0x1f, 0o17, 017, 0b11. */
 static json_t *read_integer(const char *text)
 {
 	bool negative = *text == '-';
@@ -40,7 +40,7 @@ static json_t *read_integer(const char *text)
 		base = mark == 'x' ? 16 : mark == 'b' ? 2 : 8;
 		digits += mark == 'x' || mark == 'b' || mark == 'o' ? 2 : 1;
 	}
-	if (!isxdigit((unsigned char)*digits)) /* strtoull would take signs and spaces */
+	if (!isxdigit((unsigned char)*digits)) /* strtoull would accept signs and spaces */
 		return NULL;
 	errno = 0;
 	value = strtoull(digits, &end, base);
@@ -93,7 +93,7 @@ static json_t *read_number(const char *text)
 	return value || !looks_real(plain) ? value : json_real(strtod(plain, NULL)); /* NULL when it is infinite */
 }
 
-/* NULL: the text is not of the kind that the tag names. */
+/* NULL: the text is not of the type that the tag names. */
 static json_t *read_tagged(const char *tag, const char *text, size_t len)
 {
 	const char *behind = text_behind(tag, "tag:yaml.org,2002:"), *kind = behind ? behind : tag;

@@ -124,7 +124,7 @@ struct zone *zone_parse(const void *bytes, size_t len, struct err *err)
 	if (len <= ZONE_BYTES_MAX && read_all(bytes, len, z))
 		return z;
 	zone_free(z);
-	err_set(err, ERR_INVALID, "is no file of the time zone database (TZif)");
+	err_set(err, ERR_INVALID, "is not a time zone file (TZif)");
 	return NULL;
 }
 

@@ -3,12 +3,12 @@
 #define BASE_ZONE_H
 
 /*
- * One time zone, from a TZif file (RFC 9636, versions 1 to 4). Exists because glibc has local times
- * only of the process's own zone, and libraries with threads forbid to change TZ. It finds the
- * period of constant offset from UTC that contains an instant. From that follow local times, also
- * when clocks change: a local time in the gap is in no period, one that comes twice is in two.
- * Reads the 64-bit part of a file, and its rule for the time after its last transition; ignores
- * leap seconds. No I/O: files are read by base/zonefile.h.
+ * One time zone, from a TZif file (RFC 9636, versions 1 to 4). glibc computes local times only in
+ * the process's own zone, and TZ cannot be changed while libraries have threads. Finds the period
+ * of constant offset from UTC that contains an instant. Local times follow from that, also when
+ * clocks change: a local time in the gap is in no period, one that comes twice is in two. Reads the
+ * 64-bit part of a file, and its rule for the time after its last transition; ignores leap seconds.
+ * No I/O: base/zonefile.h reads files.
  */
 
 #include <stddef.h>

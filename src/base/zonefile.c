@@ -13,7 +13,7 @@
 
 #define NAME_MAX_LEN 127
 
-/* A zone with references. They are few, so a list suffices. */
+/* A zone with its reference count. They are few, so a list suffices. */
 struct held_zone {
 	struct held_zone *prev, *next;
 	char *name;
@@ -47,7 +47,8 @@ static bool is_installed(void)
 }
 
 /*
- * Since Debian 13 and Ubuntu 24.04 the names from before Continent/City are a package of their own.
+ * Since Debian 13 and Ubuntu 24.04 the names from before Continent/City are in a package of their
+ * own.
  */
 static const char *lacks_old_names(void)
 {
@@ -93,7 +94,7 @@ static struct zone *load(const char *name, struct err *err)
 	return z;
 }
 
-static struct held_zone *find(const char *name)
+static struct held_zone *held_zone_of(const char *name)
 {
 	struct held_zone *h;
 
@@ -105,7 +106,7 @@ static struct held_zone *find(const char *name)
 
 const struct zone *zonefile_get(const char *name, struct err *err)
 {
-	struct held_zone *h = find(name);
+	struct held_zone *h = held_zone_of(name);
 	struct zone *z;
 
 	if (h) {

@@ -3,7 +3,7 @@
 #define BASE_ZONEFILE_H
 
 /*
- * Time zones by name ("Europe/Berlin"), from the system's tzdata: below $TZDIR, else
+ * Time zones by name ("Europe/Berlin"), from the system's tzdata: below $TZDIR, by default
  * /usr/share/zoneinfo. A zone is shared by reference count.
  *
  * Reading a file blocks the loop, but it has only a few hundred bytes on a local disk, and is read

@@ -12,12 +12,12 @@
 /* Beyond all years that matter, and without overflow. */
 #define FAR_S (INT64_C(1) << 40)
 
-/* The rest of the text. */
+/* The unread rest of the text. */
 struct rule_text {
 	const char *at, *end;
 };
 
-static bool take(struct rule_text *t, char c)
+static bool take_char(struct rule_text *t, char c)
 {
 	if (t->at == t->end || *t->at != c)
 		return false;
@@ -49,30 +49,30 @@ static bool take_number(struct rule_text *t, int least, int most, int *out)
 static bool take_name(struct rule_text *t)
 {
 	const char *start = t->at;
-	bool quoted = take(t, '<');
+	bool quoted = take_char(t, '<');
 
 	while (t->at < t->end && *t->at != '>' &&
 		(quoted || (*t->at >= 'a' && *t->at <= 'z') || (*t->at >= 'A' && *t->at <= 'Z')))
 		t->at++;
 	if (quoted)
-		return t->at - start > 1 && take(t, '>');
+		return t->at - start > 1 && take_char(t, '>');
 	return t->at - start >= 3;
 }
 
 /* [+-]hh[:mm[:ss]] in seconds. */
 static bool take_time(struct rule_text *t, int hours_max, int32_t *out)
 {
-	bool negative = take(t, '-');
+	bool negative = take_char(t, '-');
 	int hours = 0, minutes = 0, seconds = 0;
 
 	if (!negative)
-		take(t, '+');
+		take_char(t, '+');
 	if (!take_number(t, 0, hours_max, &hours))
 		return false;
-	if (take(t, ':')) {
+	if (take_char(t, ':')) {
 		if (!take_number(t, 0, 59, &minutes))
 			return false;
-		if (take(t, ':') && !take_number(t, 0, 59, &seconds))
+		if (take_char(t, ':') && !take_number(t, 0, 59, &seconds))
 			return false;
 	}
 	*out = (hours * 60 + minutes) * 60 + seconds;
@@ -81,7 +81,7 @@ static bool take_time(struct rule_text *t, int hours_max, int32_t *out)
 	return true;
 }
 
-/* In POSIX west is positive. */
+/* In POSIX, west is positive. */
 static bool take_offset(struct rule_text *t, int32_t *out)
 {
 	if (!take_time(t, HOURS_OFFSET_MAX, out))
@@ -95,18 +95,18 @@ static bool take_change(struct rule_text *t, struct zonerule_change *c)
 	bool read;
 
 	c->time_s = DEFAULT_CHANGE_S;
-	if (take(t, 'J')) {
+	if (take_char(t, 'J')) {
 		c->kind = ZONERULE_JULIAN;
 		read = take_number(t, 1, 365, &c->day);
-	} else if (take(t, 'M')) {
+	} else if (take_char(t, 'M')) {
 		c->kind = ZONERULE_WEEKDAY;
-		read = take_number(t, 1, 12, &c->month) && take(t, '.') && take_number(t, 1, 5, &c->week) &&
-			take(t, '.') && take_number(t, 0, 6, &c->day);
+		read = take_number(t, 1, 12, &c->month) && take_char(t, '.') && take_number(t, 1, 5, &c->week) &&
+			take_char(t, '.') && take_number(t, 0, 6, &c->day);
 	} else {
 		c->kind = ZONERULE_DAY;
 		read = take_number(t, 0, 365, &c->day);
 	}
-	return read && (!take(t, '/') || take_time(t, HOURS_CHANGE_MAX, &c->time_s));
+	return read && (!take_char(t, '/') || take_time(t, HOURS_CHANGE_MAX, &c->time_s));
 }
 
 static bool take_daylight(struct rule_text *t, struct zonerule *r)
@@ -117,7 +117,8 @@ static bool take_daylight(struct rule_text *t, struct zonerule *r)
 		return false;
 	if (t->at < t->end && *t->at != ',' && !take_offset(t, &r->daylight_s))
 		return false;
-	return take(t, ',') && take_change(t, &r->to_daylight) && take(t, ',') && take_change(t, &r->to_standard);
+	return take_char(t, ',') && take_change(t, &r->to_daylight) && take_char(t, ',') &&
+		take_change(t, &r->to_standard);
 }
 
 int zonerule_parse(const char *text, size_t len, struct zonerule *out, struct err *err)
@@ -127,7 +128,7 @@ int zonerule_parse(const char *text, size_t len, struct zonerule *out, struct er
 
 	if (!take_name(&t) || !take_offset(&t, &r.standard_s) || (t.at < t.end && !take_daylight(&t, &r)) ||
 		t.at != t.end)
-		return err_set(err, ERR_INVALID, "\"%.*s\" is no rule of a time zone", len < 64 ? (int)len : 64, text);
+		return err_set(err, ERR_INVALID, "\"%.*s\" is not a time zone rule", len < 64 ? (int)len : 64, text);
 	*out = r;
 	return 0;
 }
@@ -162,8 +163,9 @@ struct zone_period zonerule_period(const struct zonerule *r, int64_t unix_s)
 		return p;
 	year = calendar_date((near_s + r->standard_s) / DAY_S).year;
 	/*
-	 * Of the transitions of three years the last before and the first after near_s. If both of
-	 * a year coincide (permanent daylight saving time), daylight saving time counts.
+	 * Looks at the transitions of three years for the last before and the first after near_s.
+	 * If both of a year coincide (permanent daylight saving time), daylight saving time
+	 * applies.
 	 */
 	for (int i = year - 1; i <= year + 1; i++) {
 		const int64_t at[] = { change_s(&r->to_standard, i, r->daylight_s),

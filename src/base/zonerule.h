@@ -33,7 +33,7 @@ struct zonerule_change {
 	 */
 	int day;
 	int week, month; /* of WEEKDAY: 1 to 5 (the last), 1 to 12 */
-	int32_t time_s;  /* of the local clock, from midnight of that day */
+	int32_t time_s;  /* local time, from midnight of that day */
 };
 
 struct zonerule {

@@ -29,7 +29,7 @@
 
 enum fact { FACT_TARGET, FACT_LIMIT_RANGES, FACTS };
 
-/* One request. */
+/* One request to the API server. */
 struct lookup {
 	struct admit_wait *owner;
 	enum fact fact;
@@ -47,7 +47,7 @@ struct admit_wait {
 	struct lookup lookups[FACTS];
 	unsigned under_way;
 	bool looks_up;          /* counted in LOOKING_MAX */
-	struct loop_task later; /* the verdict stands */
+	struct loop_task later; /* the verdict is final */
 	const char *reason;     /* a literal; NULL: allowed */
 	char *message;          /* owned */
 	char *warnings[WARNINGS_MAX];
@@ -74,7 +74,7 @@ static void warn(struct admit_wait *w, const char *text)
 		w->warnings[w->warning_count++] = mem_dup(text);
 }
 
-static void refuse(struct admit_wait *w, const char *reason, const struct err *err)
+static void refuse_object(struct admit_wait *w, const char *reason, const struct err *err)
 {
 	w->reason = reason;
 	w->message = mem_dup(err->msg);
@@ -132,7 +132,7 @@ static bool was_first(const struct scaledobject *other, const struct scaledobjec
 	if (other->meta.created_unix_ms != so->meta.created_unix_ms)
 		return other->meta.created_unix_ms < so->meta.created_unix_ms;
 	/*
-	 * With equal creationTimestamps (in seconds) the one that already works is not displaced.
+	 * With equal creationTimestamps (in seconds) the one that already works takes precedence.
 	 */
 	if (is_taken_up(other) != is_taken_up(so))
 		return is_taken_up(other);
@@ -171,9 +171,9 @@ int admit_among_others(const struct store *store, const struct scaledobject *so,
 	return search.found;
 }
 
-/* ---- What is looked up ---- */
+/* ---- Look-ups ---- */
 
-/* Foreign HPAs that scale its target, from memory; none without one. */
+/* Foreign HPAs that scale its target, from memory; an object without a target has none. */
 static int check_hpas(const struct store *store, const struct scaledobject *so, const char **reason, struct err *err)
 {
 	uint64_t claim = store_claims_of(so).target;
@@ -198,7 +198,7 @@ static void on_fault(void *arg, const struct err *err)
 	warn(arg, err->msg);
 }
 
-static void judge(struct admit_wait *w)
+static void judge_object(struct admit_wait *w)
 {
 	const struct lookup *l = w->lookups;
 	const struct validate_facts facts = {
@@ -210,7 +210,7 @@ static void judge(struct admit_wait *w)
 	struct err err;
 
 	if (validate_surroundings(w->so, &facts, &reason, &err) < 0)
-		refuse(w, reason, &err);
+		refuse_object(w, reason, &err);
 	validate_containers(w->so, facts.target, on_fault, w);
 }
 
@@ -218,14 +218,14 @@ static void judge(struct admit_wait *w)
 static void check_whole(struct lookup *l)
 {
 	if (*json_str_or_empty(json_object_get(l->answer, "metadata"), "continue"))
-		warn(l->owner, "the namespace has more than " LIST_MAX " LimitRanges: not all were looked at");
+		warn(l->owner, "the namespace has more than " LIST_MAX " LimitRanges: not all were checked");
 }
 
-/* The server's message reveals our identity there, so it goes to the log only. */
+/* The server's message reveals our own identity, so it goes to the log only. */
 static const char *why_not_checked(const struct err *err)
 {
-	return err->kind == ERR_DENIED ? NOT_CHECKED "kscaled has no right to read it"
-				       : NOT_CHECKED "the API server did not tell it in time";
+	return err->kind == ERR_DENIED ? NOT_CHECKED "kscaled may not read it"
+				       : NOT_CHECKED "the API server did not answer in time";
 }
 
 static void on_fact(void *arg, const json_t *object, const struct err *err)
@@ -245,7 +245,7 @@ static void on_fact(void *arg, const json_t *object, const struct err *err)
 	}
 	if (--w->under_way > 0)
 		return;
-	judge(w);
+	judge_object(w);
 	on_verdict(w);
 }
 
@@ -299,7 +299,7 @@ static void warn_of_metadata(struct admit_wait *w, const struct scaler_params *p
 static void warn_of_unknown(struct admit_wait *w, const struct scaler_params *params, const char *unknown)
 {
 	if (unknown)
-		warn_of_metadata(w, params, " has what no parameter is named", unknown);
+		warn_of_metadata(w, params, " has unknown parameters", unknown);
 }
 
 static void warn_of_place(struct admit_wait *w, const struct scaler_params *params, const struct question *question)
@@ -312,9 +312,7 @@ static void warn_of_place(struct admit_wait *w, const struct scaler_params *para
 	warn(w, err.msg);
 }
 
-/*
- * Errors that may be correct elsewhere are warnings; what this installation forbids is not.
- */
+/* Errors that may not be errors elsewhere are warnings; what this installation forbids is not. */
 static void tell_faults(struct admit_wait *w, const struct scaler_params *params, struct param_faults *faults)
 {
 	for (size_t i = 0; i < faults->count; i++) {
@@ -322,7 +320,7 @@ static void tell_faults(struct admit_wait *w, const struct scaler_params *params
 
 		scaler_wrap(params, err);
 		if (err->kind == ERR_DENIED && !w->reason)
-			refuse(w, "requires-tls", err);
+			refuse_object(w, "requires-tls", err);
 		else
 			warn(w, err->msg);
 	}
@@ -330,7 +328,7 @@ static void tell_faults(struct admit_wait *w, const struct scaler_params *params
 	param_faults_done(faults);
 }
 
-/* Of a type that KEDA means to drop: its words, which the daemon says in an Event. */
+/* KEDA's own words about a type that it will drop; the daemon sends them in an Event. */
 static void warn_of_type(struct admit_wait *w, const struct scaler_params *params)
 {
 	const struct scaler_type *type = scaler_type_find(params->type);
@@ -406,7 +404,7 @@ static void count_fault(void *arg, const struct err *err)
 	++*(size_t *)arg;
 }
 
-/* An object that breaks rules for new ones already: they do not hold for its next version. */
+/* The stored object breaks rules for new ones already: its next version may, too. */
 static bool breaks_rules_of_new(const json_t *old)
 {
 	struct scaledobject *so = old ? scaledobject_decode(old, NULL) : NULL;
@@ -458,7 +456,7 @@ static void warn_of_scaledjob(struct admit_wait *w, const struct scaledjob *sj)
 	warn_of_parameters(w, &of);
 }
 
-/* It needs no outside facts: no target, no conflicts. */
+/* Needs no outside facts: a ScaledJob has no target and no conflicts. */
 static int judge_scaledjob(struct admit_wait *w, const json_t *object, const json_t *old, const char **reason,
 	struct err *err)
 {
@@ -488,7 +486,7 @@ static int judge_triggerauth(struct admit_wait *w, const json_t *object, const j
 	if (!t)
 		return -1;
 	rc = validate_triggerauth(t, reason, err);
-	/* KEDA's webhook lets it pass, and who refers to it is told so. */
+	/* KEDA's webhook admits it, and users that refer to it get the error. */
 	if (rc == 0 && auth_alone(w->owner->rules, t, &unusable))
 		warn(w, unusable.msg);
 	triggerauth_free(t);
@@ -536,7 +534,7 @@ static bool passes_unseen(const struct admit_request *request)
 }
 
 /*
- * An object with generateName gets its name after admission: five characters more. The caller owns
+ * An object with generateName gets its name after admission: five more characters. The caller owns
  * the result.
  */
 static json_t *with_name(const json_t *object)
@@ -573,14 +571,14 @@ static void judge_at_once(struct admit_wait *w, const struct admit_request *requ
 	json_t *object;
 
 	if (!kind) {
-		err_set(&err, ERR_INVALID, "kind: \"%.80s\" is not judged here", request->kind);
-		refuse(w, reason, &err);
+		err_set(&err, ERR_INVALID, "kind: \"%.80s\" is not validated here", request->kind);
+		refuse_object(w, reason, &err);
 		return;
 	}
 	object = with_name(request->object);
 	warn_of_namespace(w, json_str_or_empty(json_object_get(object, "metadata"), "namespace"));
 	if (kind->judge(w, object, request->old_object, &reason, &err) < 0)
-		refuse(w, reason, &err);
+		refuse_object(w, reason, &err);
 	json_decref(object);
 }
 
@@ -602,7 +600,7 @@ struct admit_wait *admit_ask(struct admit *a, const struct admit_request *reques
 	if (!w->so || w->reason || request->dry_run || !validate_needs_target(w->so)) {
 		loop_task_queue(a->loop, &w->later);
 	} else if (a->looking_up >= LOOKING_MAX) {
-		warn(w, NOT_CHECKED "too many objects are being judged at once");
+		warn(w, NOT_CHECKED "too many objects are being validated at once");
 		loop_task_queue(a->loop, &w->later);
 	} else {
 		look_up_all(w, left_ms > 0 ? left_ms : 1);

@@ -7,17 +7,16 @@
  * decide/validate. Other ScaledObjects and foreign HPAs are in memory, so a review costs no
  * request. Only triggers cpu and memory need two requests, for the target's resource requests and
  * the LimitRanges; these run at the lowest priority (KUBE_ASIDE) and for a few reviews at a time,
- * because anybody may post reviews. A verdict reveals nothing outside the object's namespace.
+ * because anyone may post reviews. A verdict reveals nothing outside the object's namespace.
  * (ScaledJobs and authentications need no outside facts.) The webhook and the reconciler both use
- * this module, so that they give the same messages; `kscaled check` does with the documents it was
- * given. Objects applied a moment ago may be unknown; the reconciler then reports the conflict
+ * this module, so that they give the same messages; `kscaled check` does so with the documents it
+ * is given. Objects applied a moment ago may be unknown; the reconciler then reports the conflict
  * later.
  *
- * Trigger parameters are checked by their scalers when none comes from an authentication or an
- * environment. Their errors are warnings, not refusals: KEDA's webhook accepts every trigger
- * (doc/keda.md 7.2), and an unknown type may be known to a later version. So is what a trigger that
- * refers to an authentication would be told (cache/auth, auth_alone). Works on every replica,
- * leading or not; writes nothing.
+ * The scalers check trigger parameters if none comes from an authentication or an environment.
+ * Their errors are warnings, not refusals: KEDA's webhook accepts every trigger (doc/keda.md 7.2),
+ * and a later version may know an unknown type. The same holds for errors of a referenced
+ * authentication (cache/auth, auth_alone). Works on every replica, leading or not; writes nothing.
  */
 
 #include <jansson.h>
@@ -57,7 +56,7 @@ struct admit_verdict { /* borrowed until the callback returns */
 
 typedef void (*admit_fn)(void *arg, const struct admit_verdict *verdict);
 
-/* Borrows all. rules: as of auth_alone. */
+/* Borrows all. rules: as for auth_alone. */
 struct admit *admit_new(struct store *store, struct kube *kube, const struct auth_lookup *rules);
 void admit_free(struct admit *a); /* all reviews must have ended */
 
@@ -70,9 +69,9 @@ struct admit_wait *admit_ask(struct admit *a, const struct admit_request *reques
 void admit_cancel(struct admit_wait *w);
 
 /*
- * For the reconciler, from memory: 0, or ERR_INVALID when another ScaledObject of the namespace
- * with precedence (older, then the one with an existing HPA, then by name) has the same target or
- * HPA name, with the webhook's message.
+ * For the reconciler, from memory: 0, or ERR_INVALID with the webhook's message if another
+ * ScaledObject of the namespace with precedence (older, then the one with an existing HPA, then by
+ * name) has the same target or HPA name.
  */
 int admit_among_others(const struct store *store, const struct scaledobject *so, struct err *err);
 /* The same for an HPA of another owner that scales the target. */

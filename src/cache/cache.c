@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Distributes changes to the parts, in this order only. Each part only queues work, so the order is
- * that of dependence: the target before the scalers that read its environment, these before their
- * users. The parts are made in that order, too, and freed in reverse.
+ * Distributes changes to the parts, in this order only. Each part only queues work, so the order
+ * follows the dependencies: the target before the scalers that read its environment, these before
+ * their users. The parts are created in that order, too, and freed in reverse.
  */
 #include "cache/cache.h"
 

@@ -52,11 +52,11 @@ struct cache {
 	size_t listener_count;
 };
 
-struct cache_config { /* read by cache_new; what its pointers lead to outlives the cache */
+struct cache_config { /* read by cache_new; what it points to outlives the cache */
 	struct kube *kube;
 	struct counters *counters;
 	struct scaler_sources *sources;
-	struct vault_pool *vault; /* NULL: no reference to Vault may be looked up */
+	struct vault_pool *vault; /* NULL: references to Vault are refused */
 	struct lookups_config lookups;
 	struct readings_config readings;
 	size_t watches_max; /* cap on push watches */

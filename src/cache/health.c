@@ -7,8 +7,9 @@
 #include "base/mem.h"
 
 /*
- * What an outage counts must not depend on how many look at it: the HPA controller asks every 15 s,
- * and a poll or another reader a moment before or after it adds nothing. With room for its jitter.
+ * The count during an outage must not depend on the number of readers: the HPA controller asks
+ * every 15 s, and a poll or another reader shortly before or after adds nothing. With room for
+ * jitter.
  */
 #define PACE_MAX_MS 15000
 #define PACE_PART   0.9
@@ -46,7 +47,7 @@ void health_forget_object(struct object *o)
 	o->failing = NULL;
 }
 
-/* Where a metric stands, or belongs. */
+/* The position of a metric, or where to insert it. */
 static size_t place_of(const struct failing *f, const char *name)
 {
 	size_t low = 0, high = f->count;
@@ -69,7 +70,7 @@ static struct metric *metric_find(const struct failing *f, const char *name)
 	return at < f->count && strcmp(f->metrics[at].name, name) == 0 ? &f->metrics[at] : NULL;
 }
 
-/* One that is not there. */
+/* Adds a metric that is not in the list. */
 static struct metric *metric_add(struct failing *f, const char *name, int32_t failures)
 {
 	size_t at = place_of(f, name);
@@ -82,7 +83,7 @@ static struct metric *metric_add(struct failing *f, const char *name, int32_t fa
 	return m;
 }
 
-/* ---- As it is stored ---- */
+/* ---- The stored status ---- */
 
 static int32_t stored_failures(const struct scaledobject_status *status, const char *metric)
 {

@@ -4,11 +4,11 @@
 
 /*
  * Counts consecutive failures of each metric of each object, the input of fallback (doc/keda.md
- * 3.3). Counted on the leader, in memory, for polls and metric requests, once per completed
- * question however many asked, and once per pollingInterval, or 15 s if that is shorter, however
- * often: who else looks brings fallback no nearer, nor does a failing source that triggers polls.
- * status.health, as stored, is where a new leader continues and what a standby reads, which never
- * counts.
+ * 3.3). The leader counts in memory, for polls and metric requests: once per completed question,
+ * however many asked, and at most once per pollingInterval (15 s if that is longer), however often
+ * it failed. So neither other readers nor a failing source that triggers polls bring a fallback
+ * nearer. The stored status.health is where a new leader continues, and what a standby, which never
+ * counts, reads.
  */
 
 #include <stdbool.h>
@@ -27,7 +27,7 @@ void health_free(struct health *h);
 /*
  * Records that a question was answered (ok) or failed at completed_at_ms (loop clock; 0: this
  * caller's deadline passed, which is not counted). The same completion is counted once, and older
- * ones are ignored. Returns the consecutive failures; 0 when ok.
+ * ones are ignored. Returns the consecutive failures; 0 if ok.
  */
 int32_t health_note(struct health *h, struct object *o, const char *metric, bool ok, int64_t completed_at_ms);
 int32_t health_failures(const struct health *h, const struct object *o, const char *metric);

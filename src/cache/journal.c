@@ -20,12 +20,12 @@ struct journal_entry {
 	struct journal_object object;
 	bool seen; /* replicas are the target's */
 	int32_t replicas;
-	uint64_t target; /* hash of its uid: another target's replicas are no change */
+	uint64_t target; /* hash of its uid: replicas of another target are not a change */
 };
 
 /* ---- Texts ---- */
 
-/* Sets *slot, truncated; reuses the memory of the old text when it fits. NULL empties it. */
+/* Sets *slot, truncated; reuses the memory of the old text if it fits. NULL empties it. */
 static void set_text(char **slot, const char *text)
 {
 	size_t len;
@@ -47,7 +47,7 @@ static void set_text(char **slot, const char *text)
 
 /* ---- Entries ---- */
 
-/* NULL for an object that is not there any more. */
+/* NULL for an object that no longer exists. */
 static struct journal_entry *entry_get(struct object *o)
 {
 	if (!o->journal && !o->gone)
@@ -182,7 +182,7 @@ static void add_change(struct journal_object *o, int64_t at_unix_ms, int32_t fro
 	set_text(&added->why, why ? why : "");
 }
 
-/* The object's HPA; NULL while there is none. A ScaledJob has none. */
+/* The object's HPA; NULL if there is none, as for a ScaledJob. */
 static const struct hpa *hpa_of(const struct store *store, const struct object *o)
 {
 	return o->of.so ? store_hpa_named(store, o->of.so) : NULL;
@@ -249,7 +249,7 @@ static void look_at_target(const struct store *store, struct object *o)
 
 /*
  * The entry of the same change, if the target's watch showed it before our call was answered: the
- * newest one if it led to these replicas, else one of ours that others have changed since.
+ * newest one if it led to these replicas, otherwise one of ours that others have changed since.
  */
 static struct journal_change *noted(struct journal_entry *e, int64_t at_unix_ms, int32_t from, int32_t to)
 {
@@ -288,7 +288,7 @@ void journal_scaled(struct object *o, int64_t at_unix_ms, int32_t from, int32_t 
 		e->replicas = w->replicas == from ? to : w->replicas;
 }
 
-/* ---- The whole ---- */
+/* ---- The interface ---- */
 
 void journal_follow(const struct store *store, struct object *o, unsigned changes)
 {

@@ -23,14 +23,14 @@
 
 #define JOURNAL_CHANGES_MAX   10
 #define JOURNAL_DECISIONS_MAX 10
-#define JOURNAL_TEXT_MAX      300 /* bytes of a text; the rest is cut off */
+#define JOURNAL_TEXT_MAX      300 /* bytes of a text; longer ones are cut */
 
 struct journal_verdict {  /* a decision about either kind of object */
 	const char *rule; /* a constant: scale_rule_name, jobs_rule_name */
 	bool act;
 	int32_t replicas; /* wanted; of a ScaledJob: Jobs to create now */
 	bool active, forced, failing;
-	int64_t until_unix_ms; /* latest time until which it holds, as a cooldown; 0: unknown */
+	int64_t until_unix_ms; /* latest time until which it holds, such as the end of a cooldown; 0: unknown */
 };
 
 struct journal_facts { /* the inputs of the decision; borrowed */
@@ -58,8 +58,8 @@ struct journal_decision { /* newest last; only when the rule or the wanted repli
 struct journal_change {
 	int64_t at_unix_ms;
 	int32_t from, to;
-	char *who; /* "kscaled", "HorizontalPodAutoscaler keda-hpa-web", "kubectl-edit", as the target's managedFields,
-		      or else the HPA, tell it; "unknown" */
+	char *who; /* "kscaled", "HorizontalPodAutoscaler keda-hpa-web", "kubectl-edit", from the target's
+		      managedFields or the HPA; "unknown" */
 	char *why; /* "" when nothing is known */
 };
 
@@ -85,7 +85,7 @@ void journal_follow(const struct store *store, struct object *o, unsigned change
 
 /*
  * Whether the last decision noted has this mark (scale_mark, jobs_mark). If so, records that it
- * still holds at this time, and no text need be made; this is the case in nearly every poll.
+ * still holds at this time, and no text needs to be made; this is the case in nearly every poll.
  */
 bool journal_stands(struct object *o, uint64_t mark, int64_t at_unix_ms);
 

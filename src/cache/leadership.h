@@ -3,8 +3,8 @@
 #define CACHE_LEADERSHIP_H
 
 /*
- * Whether this process is the leader, and who is otherwise: written by control/leader, read by all.
- * A value.
+ * Whether this process is the leader, and otherwise who is: written by control/leader, read by
+ * everyone. A value.
  */
 
 #include <stdbool.h>

@@ -9,8 +9,8 @@
 #include "cache/readings/lastpoll.h"
 
 /*
- * How long after its pollingInterval a poll's answer may arrive before useCachedMetrics asks the
- * source. On a replica that does not poll, the HPA's requests ask, at that rate.
+ * How late after its pollingInterval a poll's answer may arrive before useCachedMetrics asks the
+ * source. On a replica that does not poll, the HPA's requests do so, at that rate.
  */
 #define CACHED_SLACK_MS 5000
 
@@ -20,12 +20,12 @@
  */
 #define WAIT_STEP_MS 25
 
-/* The questions and scalers of the moment. Borrowed until the end of the turn. */
+/* The present questions and scalers. Borrowed until the end of the turn. */
 struct survey_view {
 	struct cache *cache;
 	struct object *object;
 	const struct survey_terms *terms;
-	struct built built; /* the object's, or of them one alone */
+	struct built built; /* all of the object's scalers, or one alone */
 	size_t asked;       /* number of scalers with a question */
 	bool all;
 };
@@ -39,7 +39,7 @@ struct sampled {
 	bool held; /* from cache/readings/lastpoll: not new */
 };
 
-/* Memory of the result: parallel arrays. */
+/* Memory for the result: parallel arrays. */
 struct room {
 	struct sampled *found;
 	struct verdict_trigger *triggers;
@@ -69,8 +69,8 @@ struct survey {
 };
 
 /*
- * One block: an array with members of `size` bytes, and the room behind it. All are aligned as
- * pointers are.
+ * One block: an array with members of `size` bytes, followed by the room. All are aligned like
+ * pointers.
  */
 static void *room_make(struct room *room, size_t count, size_t size)
 {
@@ -83,7 +83,7 @@ static void *room_make(struct room *room, size_t count, size_t size)
 	return block;
 }
 
-/* ---- What is asked ---- */
+/* ---- The questions ---- */
 
 /* The spec with fallback and scalingModifiers; NULL for a ScaledJob. */
 static const struct scaledobject_spec *spec_of(const struct survey_view *v)
@@ -91,7 +91,7 @@ static const struct scaledobject_spec *spec_of(const struct survey_view *v)
 	return v->built.of.so ? &v->built.of.so->spec : NULL;
 }
 
-static int look(struct cache *cache, struct object *o, const struct survey_terms *terms, struct survey_view *v,
+static int open_view(struct cache *cache, struct object *o, const struct survey_terms *terms, struct survey_view *v,
 	struct err *err)
 {
 	const char *metric = terms->metric;
@@ -132,7 +132,7 @@ static enum readings_found peek_lastpoll(const struct survey_view *v, const stru
 	return lastpoll_peek(v->object, s->question, held_since(v), answer, err);
 }
 
-/* What is held for the HPA. */
+/* The result held for the HPA. */
 static enum readings_found peek_held(const struct survey_view *v, const struct scaler *s, struct answer *answer,
 	struct err *err)
 {
@@ -156,7 +156,7 @@ static void hold(const struct survey_view *v, const struct sampled *f)
 	lastpoll_put(v->object, f->scaler->question, &answer, f->err, held_since(v));
 }
 
-/* ---- What it says ---- */
+/* ---- The result ---- */
 
 /* An answer resets the count, whatever caused the query. */
 static int32_t failures_in_a_row(const struct survey_view *v, const struct sampled *f)
@@ -184,7 +184,7 @@ static struct verdict_trigger trigger_of(const struct survey_view *v, const stru
 	return t;
 }
 
-static void tell(const struct survey_view *v, const struct room *room, survey_fn fn, void *arg)
+static void report_verdict(const struct survey_view *v, const struct room *room, survey_fn fn, void *arg)
 {
 	struct verdict_trigger *triggers = room->triggers;
 	struct composite composite;
@@ -258,7 +258,7 @@ static bool peek_all(const struct survey_view *v, survey_fn fn, void *arg)
 		n++;
 	}
 	if (there)
-		tell(v, &room, fn, arg);
+		report_verdict(v, &room, fn, arg);
 	free(errs);
 	return there;
 }
@@ -272,7 +272,7 @@ bool survey_peek(struct cache *cache, struct object *o, const struct survey_term
 	struct verdict_trigger trigger;
 	struct room room = { &found, &trigger, &scaler };
 
-	if (look(cache, o, terms, &v, &err)) {
+	if (open_view(cache, o, terms, &v, &err)) {
 		if (err.kind == ERR_WAITING)
 			return false;
 		fn(arg, &(struct survey_result){ .err = &err });
@@ -282,7 +282,7 @@ bool survey_peek(struct cache *cache, struct object *o, const struct survey_term
 		return peek_all(&v, fn, arg);
 	if (!peek_one(&v, v.built.list, &found, &err))
 		return false;
-	tell(&v, &room, fn, arg);
+	report_verdict(&v, &room, fn, arg);
 	return true;
 }
 
@@ -328,22 +328,22 @@ static bool same_questions(const struct survey *s, const struct survey_view *v)
 	return true;
 }
 
-static void begin(void *arg);
+static void begin_survey(void *arg);
 
 static bool may_wait(const struct survey *s, const struct err *err)
 {
 	return err->kind == ERR_WAITING && loop_now_ms(s->cache->loop) + WAIT_STEP_MS < s->terms.deadline_ms;
 }
 
-static void finish(void *arg)
+static void finish_survey(void *arg)
 {
 	struct survey *s = arg;
 	struct survey_view v;
 	struct err err;
-	bool wrong = look(s->cache, s->object, &s->terms, &v, &err) != 0;
+	bool wrong = open_view(s->cache, s->object, &s->terms, &v, &err) != 0;
 
 	if (wrong ? may_wait(s, &err) : !same_questions(s, &v)) {
-		begin(s);
+		begin_survey(s);
 		return;
 	}
 	if (wrong) {
@@ -352,7 +352,7 @@ static void finish(void *arg)
 		for (size_t i = 0, n = 0; i < v.built.count; i++)
 			if (v.built.list[i].question)
 				s->room.found[n++].scaler = &v.built.list[i];
-		tell(&v, &s->room, s->fn, s->arg);
+		report_verdict(&v, &s->room, s->fn, s->arg);
 	}
 	survey_cancel(s);
 }
@@ -371,7 +371,7 @@ static void on_reading(void *arg, const struct answer *answer, const struct err 
 		f->answer = *answer;
 	f->err = slot->err;
 	if (--s->awaited == 0)
-		finish(s);
+		finish_survey(s);
 }
 
 static void ask_one(struct slot *slot, struct sampled *f, const struct survey_view *v, const struct scaler *scaler)
@@ -393,14 +393,14 @@ static void ask_one(struct slot *slot, struct sampled *f, const struct survey_vi
 		return;
 	/*
 	 * A trigger with its own timeout gets all of it, even if the caller's deadline is shorter:
-	 * else a slow query would never complete.
+	 * otherwise a slow query would never complete.
 	 */
 	slot->wait = readings_ask(readings, q, s->terms.after, s->terms.max_age_ms,
 		q->timeout_ms && own_ms > s->terms.deadline_ms ? own_ms : s->terms.deadline_ms, on_reading, slot);
 	s->awaited++;
 }
 
-static void ask(struct survey *s, const struct survey_view *v)
+static void ask_questions(struct survey *s, const struct survey_view *v)
 {
 	s->slots = room_make(&s->room, v->asked, sizeof(*s->slots));
 	for (size_t i = 0; i < v->built.count; i++) {
@@ -414,7 +414,7 @@ static void ask(struct survey *s, const struct survey_view *v)
 		loop_task_queue(s->cache->loop, &s->later);
 }
 
-static void begin(void *arg)
+static void begin_survey(void *arg)
 {
 	struct survey *s = arg;
 	struct survey_view v;
@@ -422,13 +422,13 @@ static void begin(void *arg)
 	bool wrong;
 
 	slots_free(s);
-	wrong = look(s->cache, s->object, &s->terms, &v, &err) != 0;
+	wrong = open_view(s->cache, s->object, &s->terms, &v, &err) != 0;
 	if (wrong && may_wait(s, &err))
 		loop_timer_set(&s->again, WAIT_STEP_MS);
 	else if (wrong)
 		loop_task_queue(s->cache->loop, &s->later);
 	else
-		ask(s, &v);
+		ask_questions(s, &v);
 }
 
 struct survey *survey_start(struct cache *cache, struct object *o, const struct survey_terms *terms, survey_fn fn,
@@ -443,8 +443,8 @@ struct survey *survey_start(struct cache *cache, struct object *o, const struct 
 	s->terms.metric = s->metric;
 	s->fn = fn;
 	s->arg = arg;
-	loop_task_init(&s->later, finish, s);
-	loop_timer_init(&s->again, cache->loop, begin, s);
-	begin(s);
+	loop_task_init(&s->later, finish_survey, s);
+	loop_timer_init(&s->again, cache->loop, begin_survey, s);
+	begin_survey(s);
 	return s;
 }

@@ -25,18 +25,18 @@ struct survey;
 
 struct survey_terms {
 	/*
-	 * only this metric, case-insensitive; NULL, or the composite's name of an object with one:
-	 * all
+	 * only this metric, case-insensitive; all if NULL, or the name of the object's composite
+	 * metric
 	 */
 	const char *metric;
 	int64_t max_age_ms;  /* readings up to this age are used */
 	bool cached;         /* triggers with useCachedMetrics return the last timed poll's reading */
-	bool timed;          /* this is such a poll */
+	bool timed;          /* this is such a timed poll */
 	int64_t deadline_ms; /* loop clock */
 	uint64_t after;      /* survey_start: only readings requested since this readings_mark; 0: any */
 	/*
-	 * failures are counted (cache/health): of a poll, which a pollingInterval led to, and of
-	 * what an HPA asks. Who only looks (a push, /metrics, explain) brings fallback no nearer
+	 * failures are counted (cache/health): in polls caused by a pollingInterval and in requests
+	 * of an HPA. Other readers (a push, /metrics, explain) bring a fallback no nearer
 	 */
 	bool counted;
 };

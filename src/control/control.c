@@ -35,8 +35,8 @@ static void stop_object(struct work *work)
 }
 
 /*
- * Without its target a reconcile could do nothing; when it was read the object is reconciled. A
- * paused or deleted object does not need it.
+ * Without its target a reconcile could do nothing; the object is reconciled when it has been read.
+ * A paused or deleted object does not need it.
  */
 static bool awaits_target(struct work *work)
 {
@@ -77,7 +77,7 @@ static const struct work_kind job_kind = {
 	.stop = stop_job,
 };
 
-/* ---- Life of a work ---- */
+/* ---- Life of struct work ---- */
 
 static struct work *work_get(struct control *c, struct object *o)
 {
@@ -141,7 +141,7 @@ static void work_free(struct work *work)
 
 /* ---- Events ---- */
 
-static void look(void *control, struct object *o)
+static void note_object(void *control, struct object *o)
 {
 	struct work *work = o->gone ? o->work : work_get(control, o);
 
@@ -153,7 +153,7 @@ static void look(void *control, struct object *o)
 }
 
 /*
- * A status that others wrote is corrected by status.c alone; the HPA's status is used by the next
+ * A status written by others is corrected by status.c alone; the HPA's status is used by the next
  * tick, if the loop runs.
  */
 static bool leads_to_look(const struct work *work, unsigned changes)
@@ -172,14 +172,14 @@ static void on_object(void *arg, struct object *o, unsigned changes)
 	if (!c->leading)
 		return;
 	if (leads_to_look(o->work, changes))
-		look(c, o);
+		note_object(c, o);
 	else if (changes & OBJECT_STATUS)
 		status_write(o->work);
 }
 
 /*
  * A metric request met one failure too many of a source, or the first success after it: status and
- * Events do not wait for the next poll. A poll under way will see it by itself.
+ * Events do not wait for the next poll. A poll under way will see it anyway.
  */
 static void on_health(void *arg, struct object *o)
 {
@@ -206,7 +206,7 @@ static void on_job(void *arg, const char *key)
 			queue_mark(work);
 }
 
-/* A source says "look now". */
+/* A source asks for a look now. */
 static void on_wake(void *arg, struct object *o)
 {
 	(void)arg;
@@ -234,8 +234,8 @@ static void take_turn(struct work *work)
 }
 
 /*
- * So that a start with thousands of objects does not block the loop, nor do objects with hundreds
- * of triggers, by whose number a reconcile costs: the one that exceeds it is the last of its turn.
+ * Limits per turn, so that neither a start with thousands of objects nor objects with hundreds of
+ * triggers block the loop: the object that exceeds one is the last of its turn.
  */
 #define RECONCILES_PER_TURN 64
 #define TRIGGERS_PER_TURN   256
@@ -279,7 +279,10 @@ static void drop_all(struct control *c)
 
 	DL_FOREACH_SAFE (c->all, work, next)
 		work_free(work);
-	/* We are not told what the next leader does, so we list again when we lead again. */
+	/*
+	 * The next leader's actions are not seen here, so the Jobs are listed again when we lead
+	 * again.
+	 */
 	jobs_close(c->cache->jobs);
 }
 
@@ -288,9 +291,9 @@ void control_set_leading(struct control *c, bool leading)
 	if (c->leading == leading)
 		return;
 	c->leading = leading;
-	health_forget(c->cache->health); /* another process counted before, or does from now on */
+	health_forget(c->cache->health); /* another process counted before, or will from now on */
 	if (leading)
-		store_each_object(c->cache->store, look, c);
+		store_each_object(c->cache->store, note_object, c);
 	else
 		drop_all(c);
 }
@@ -326,11 +329,11 @@ struct control *control_new(struct cache *cache, struct kube *kube, struct event
 	c->scalings = counters_declare(cache->counters, COUNTERS_COUNTER, "kscaled_scale_writes_total",
 		"Writes of /scale, by result.", result_labels);
 	c->loop_latency = counters_declare(cache->counters, COUNTERS_GAUGE, "keda_internal_scale_loop_latency_seconds",
-		"How late the last poll of an object began.", latency_labels);
+		"Delay of the last poll of an object.", latency_labels);
 	c->reconciles = counters_declare(cache->counters, COUNTERS_COUNTER, "kscaled_reconciles_total",
-		"Looks at what an object says and what is there.", type_labels);
+		"Reconciliations of objects.", type_labels);
 	c->queued = counters_declare(cache->counters, COUNTERS_GAUGE, "kscaled_reconciles_queued",
-		"Objects that wait to be looked at, at the end of the last turn that looked at some.", no_labels);
+		"Objects waiting to be reconciled, after the last turn that reconciled any.", no_labels);
 	cache_listen(cache, &(struct store_events){ .on_object = on_object }, c);
 	health_listen(cache->health, on_health, c);
 	pushes_listen(cache->pushes, on_wake, c);

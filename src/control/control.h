@@ -5,7 +5,7 @@
 /*
  * The controller: for each ScaledObject a reconciler (HPA, status, finalizer) and a scale loop
  * (poll, decide, write /scale); for each ScaledJob the same with Jobs. Acts only while this process
- * leads; when it stops leading, what is under way is cancelled. Listens to cache; serve never uses
+ * leads; what is under way is cancelled when it stops leading. Listens to cache; serve never uses
  * it.
  */
 
@@ -23,7 +23,7 @@ struct control_config {
 	const char *version;       /* app.kubernetes.io/version on HPAs and Jobs; outlives */
 };
 
-/* Borrows cache, kube and events. Does nothing before it leads. */
+/* Borrows cache, kube and events. Does nothing until it leads. */
 struct control *control_new(struct cache *cache, struct kube *kube, struct events *events,
 	const struct control_config *config);
 void control_free(struct control *c);

@@ -137,8 +137,8 @@ void conditions_share(struct conditions *c, const struct conditions *other)
 }
 
 /*
- * Before c is changed: copies a shared list. Returns `one` (NULL: none) in the list that c now owns
- * alone.
+ * Called before c is changed: copies a shared list. Returns `one` (NULL: none) in the list that c
+ * alone now owns.
  */
 static struct condition *own(struct conditions *c, const struct condition *one)
 {
@@ -161,7 +161,7 @@ static struct condition *own(struct conditions *c, const struct condition *one)
 	return one ? &c->list->items[at] : NULL;
 }
 
-static struct condition *find(const struct conditions *c, const char *type)
+static struct condition *condition_find(const struct conditions *c, const char *type)
 {
 	for (size_t i = 0; i < c->count; i++)
 		if (strcmp(c->list->items[i].type, type) == 0)
@@ -171,7 +171,7 @@ static struct condition *find(const struct conditions *c, const char *type)
 
 const struct condition *conditions_get(const struct conditions *c, const char *type)
 {
-	return find(c, type);
+	return condition_find(c, type);
 }
 
 static struct condition *append(struct conditions *c, const char *type, int64_t now_unix_ms)
@@ -191,7 +191,7 @@ static struct condition *append(struct conditions *c, const char *type, int64_t 
 bool conditions_set(struct conditions *c, const char *type, enum condition_status status, const char *reason,
 	const char *message, int64_t now_unix_ms, int64_t generation)
 {
-	struct condition *one = find(c, type);
+	struct condition *one = condition_find(c, type);
 	bool same = one && one->status == status && strcmp(one->reason, reason) == 0 &&
 		strcmp(one->message, message) == 0;
 
@@ -211,7 +211,7 @@ bool conditions_set(struct conditions *c, const char *type, enum condition_statu
 
 void conditions_observe(struct conditions *c, const char *type, int64_t generation)
 {
-	struct condition *one = find(c, type);
+	struct condition *one = condition_find(c, type);
 
 	if (one && one->observed_generation != generation)
 		one = own(c, one);
@@ -221,7 +221,7 @@ void conditions_observe(struct conditions *c, const char *type, int64_t generati
 
 void conditions_remove(struct conditions *c, const char *type)
 {
-	struct condition *one = find(c, type);
+	struct condition *one = condition_find(c, type);
 
 	if (!one)
 		return;
@@ -231,7 +231,7 @@ void conditions_remove(struct conditions *c, const char *type)
 	memmove(one, one + 1, (size_t)(&c->list->items[c->count] - one) * sizeof(*one));
 }
 
-/* Times in whole seconds, as they are stored: a time set in memory equals the one read back. */
+/* Times in whole seconds, as stored: a time set in memory equals the one read back. */
 static bool same_times(const struct condition *a, const struct condition *b)
 {
 	return a->since_unix_ms / MS_PER_S == b->since_unix_ms / MS_PER_S &&

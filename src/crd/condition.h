@@ -41,12 +41,12 @@ int conditions_decode(const struct json_at *array, struct conditions *out, struc
 json_t *conditions_encode(const struct conditions *c); /* the caller owns it */
 void conditions_done(struct conditions *c);
 void conditions_copy(struct conditions *to, const struct conditions *from);
-/* When both are equal, also in their times, c shares the list of `other`. */
+/* If both are equal, including their times, c shares the list of `other`. */
 void conditions_share(struct conditions *c, const struct conditions *other);
 const struct condition *conditions_get(const struct conditions *c, const char *type); /* NULL when absent */
 
 /*
- * Sets one; lastTransitionTime becomes now only when status changes. Returns whether status, reason
+ * Sets one; lastTransitionTime becomes now only if status changes. Returns whether status, reason
  * or message changed.
  */
 bool conditions_set(struct conditions *c, const char *type, enum condition_status status, const char *reason,

@@ -56,7 +56,7 @@ static void decode_conditions(const struct json_at *status, struct hpa *out)
 		take_condition(json_array_get(list.value, i), out);
 }
 
-/* Written by the HPA controller: a field that cannot be read counts as absent. */
+/* The HPA controller writes it: a field that cannot be read counts as absent. */
 static void decode_status(const struct json_at *status, struct hpa *out)
 {
 	out->scaling_active_status = intern_dup("");
@@ -68,7 +68,7 @@ static void decode_status(const struct json_at *status, struct hpa *out)
 	decode_conditions(status, out);
 }
 
-/* -1 when it is of another type, or cannot be read, which counts as absent. */
+/* -1 if it is of another type or cannot be read; then it counts as absent. */
 static int read_external(const json_t *metric, struct hpa_external *out)
 {
 	static const char *const targets[] = { "averageValue", "value" };

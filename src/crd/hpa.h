@@ -19,11 +19,8 @@
 
 struct hpa_says { /* a condition of the status */
 	enum condition_status status;
-	const char *reason; /* owned through crd/intern; NULL: there is no such condition */
-	/*
-	 * the same; NULL unless the status is the unusual one (AbleToScale=False,
-	 * ScalingLimited=True)
-	 */
+	const char *reason; /* owned through crd/intern; NULL: the condition is absent */
+	/* likewise; NULL unless the status is unusual (AbleToScale=False, ScalingLimited=True) */
 	const char *message;
 };
 
@@ -34,10 +31,10 @@ struct hpa_external {           /* spec.metrics of type External */
 
 struct hpa {
 	struct meta meta;
-	bool slim; /* by hpa_decode_slim: only meta's identity and the target are set */
+	bool slim; /* made by hpa_decode_slim: only meta's identity and the target are set */
 	/*
-	 * scaleTargetRef as written. target_name NULL: annotation validations.keda.sh/hpa-ownership
-	 * says that the HPA may share its target.
+	 * scaleTargetRef as written. target_name is NULL if annotation
+	 * validations.keda.sh/hpa-ownership lets the HPA share its target.
 	 */
 	const char *target_api_version, *target_kind; /* owned through crd/intern */
 	char *target_name;                            /* owned */
@@ -64,17 +61,17 @@ void hpa_free(struct hpa *h);
 /*
  * The spec as the API server stores it: defaults filled in (k8s.io/kubernetes
  * pkg/apis/autoscaling/v2/defaults.go), quantities canonical, nulls and empty lists removed (except
- * policies, where an empty list is an error). A desired spec and the same one read back are then
- * equal except for the order of keys, and nothing is written. Fields that Kubernetes 1.36 does not
- * know are removed, too: the API server may prune them, or a later one may add them. A value that
- * is no object counts as an empty one. The caller owns the result.
+ * policies, where an empty list is an error). A desired spec and the same one read back then differ
+ * at most in the order of keys, and nothing is written. Fields that Kubernetes 1.36 does not know
+ * are removed, too: the API server may prune them, or a later one may add them. A value that is not
+ * an object counts as an empty one. The caller owns the result.
  */
 json_t *hpa_spec_normal(const json_t *spec);
 uint64_t hpa_spec_fingerprint(const json_t *spec); /* json_digest of that */
 
 /*
- * spec.behavior as JSON text: tolerances that are numbers become the shortest text of the same
- * number. The caller owns it.
+ * spec.behavior as JSON text: a tolerance that is a number becomes its shortest text. The caller
+ * owns it.
  */
 char *hpa_behavior_text(const json_t *behavior);
 

@@ -16,8 +16,8 @@
 /* ---- Quantities: all texts of a number become the same one ---- */
 
 /*
- * "500m" and "0.5" give "500m"; finer than a thousandth gives "<n>n". The caller owns it; text that
- * is no quantity is copied.
+ * "500m" and "0.5" give "500m"; values finer than a thousandth give "<n>n". The caller owns it;
+ * text that is not a quantity is copied.
  */
 static char *canonical(const char *text)
 {
@@ -50,10 +50,7 @@ static char *real_text(double value)
 	return mem_dup(text);
 }
 
-/*
- * The text of a quantity that may be written as a number; NULL when it is neither. The caller owns
- * it.
- */
+/* The text of a quantity, which may be written as a number; NULL if neither. The caller owns it. */
 static char *quantity_text(const json_t *value)
 {
 	if (json_is_string(value))
@@ -78,7 +75,7 @@ static void set_quantity(json_t *object, const char *key, bool normal)
 /* ---- Shape: what Kubernetes 1.36 knows ---- */
 
 /*
- * Other fields may be pruned by the API server, or added by a later version; neither is a
+ * The API server may prune other fields, or a later version add them: neither counts as a
  * difference.
  */
 
@@ -93,8 +90,8 @@ static void keep_only(json_t *object, const char *const *list)
 
 typedef bool (*absent_fn)(const char *key, const json_t *value);
 
-/* Fields that are as good as absent, at any depth. */
-static void drop(json_t *value, absent_fn absent)
+/* Removes fields that count as absent, at any depth. */
+static void drop_fields(json_t *value, absent_fn absent)
 {
 	const char *key;
 	json_t *child;
@@ -106,9 +103,9 @@ static void drop(json_t *value, absent_fn absent)
 		if (absent(key, child))
 			json_object_del(value, key);
 		else
-			drop(child, absent);
+			drop_fields(child, absent);
 	}
-	json_array_foreach(value, i, child) drop(child, absent);
+	json_array_foreach(value, i, child) drop_fields(child, absent);
 }
 
 static bool is_null(const char *key, const json_t *value)
@@ -118,7 +115,7 @@ static bool is_null(const char *key, const json_t *value)
 }
 
 /*
- * Except policies: the API server refuses an empty list of them, which must not look like the
+ * Not policies: the API server refuses an empty list of them, which must not look like the
  * defaults.
  */
 static bool is_empty_list(const char *key, const json_t *value)
@@ -156,7 +153,7 @@ static void normal_rules(json_t *rules)
 }
 
 /*
- * Given policies replace all default ones. scaleDown's window has no default in the API: it is an
+ * Given policies replace all default ones. scaleDown's window has no default in the API; it is an
  * option of the controller.
  */
 static void normal_behavior(json_t *behavior)
@@ -200,7 +197,7 @@ static void normal_spec(json_t *spec)
 	size_t i;
 
 	keep_only(spec, fields);
-	drop(spec, is_null);
+	drop_fields(spec, is_null);
 	default_new(spec, "minReplicas", json_integer(1));
 	if (json_array_size(json_object_get(spec, "metrics")) == 0)
 		json_object_set_new(spec, "metrics",
@@ -209,14 +206,14 @@ static void normal_spec(json_t *spec)
 	json_array_foreach(json_object_get(spec, "metrics"), i, metric) normal_metric(metric);
 	if (json_is_object(json_object_get(spec, "behavior")))
 		normal_behavior(json_object_get(spec, "behavior"));
-	drop(spec, is_empty_list);
+	drop_fields(spec, is_empty_list);
 }
 
 json_t *hpa_spec_normal(const json_t *spec)
 {
 	json_t *copy = json_is_object(spec) ? json_deep_copy(spec) : json_object();
 
-	if (copy == NULL) /* only when it contains itself */
+	if (copy == NULL) /* only if it contains itself */
 		copy = json_object();
 	normal_spec(copy);
 	return copy;

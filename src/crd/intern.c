@@ -8,8 +8,8 @@
 #include "base/mem.h"
 
 /*
- * Rows instead of pointers: the table needs no relocation, and an address tells whether a text
- * belongs to it.
+ * Rows instead of pointers: the table needs no relocation, and the address of a text shows whether
+ * it belongs to it.
  */
 static const char phrases[][72] = {
 	"",
@@ -83,8 +83,8 @@ static const char phrases[][72] = {
 	"composite-metric",
 };
 
-/* NULL when the table has no such text. */
-static const char *find(const char *text)
+/* NULL if the table has no such text. */
+static const char *phrase_of(const char *text)
 {
 	for (size_t i = 0; i < MEM_COUNT(phrases); i++)
 		if (phrases[i][0] == text[0] && strcmp(phrases[i], text) == 0)
@@ -99,7 +99,7 @@ static bool is_phrase(const char *text)
 
 const char *intern_dup(const char *text)
 {
-	const char *phrase = text != NULL ? find(text) : NULL;
+	const char *phrase = text != NULL ? phrase_of(text) : NULL;
 
 	return phrase != NULL ? phrase : mem_dup(text);
 }
@@ -120,7 +120,7 @@ void intern_set(const char **slot, const char *text)
 
 void intern_take(const char **slot, char *text)
 {
-	const char *phrase = text != NULL ? find(text) : NULL;
+	const char *phrase = text != NULL ? phrase_of(text) : NULL;
 
 	intern_free(*slot);
 	*slot = phrase != NULL ? phrase : text;

@@ -4,9 +4,9 @@
 
 /*
  * Interned texts: the types, reasons and messages of conditions and the names of common targets,
- * which nearly every object repeats. They stand once in a static table; any other text is an
- * ordinary copy. The caller owns what these functions return and frees it with intern_free only. A
- * text that is missing in the table costs memory, nothing else.
+ * which nearly every object repeats. They are stored once in a static table; any other text is an
+ * ordinary copy. The caller owns what these functions return and must free it with intern_free
+ * only. A text missing from the table only costs memory.
  */
 
 #include "base/err.h"
@@ -17,7 +17,7 @@ void intern_free(const char *text);                   /* NULL is fine */
 void intern_set(const char **slot, const char *text); /* frees the previous text, which may be `text`; NULL is fine */
 void intern_take(const char **slot, char *text);      /* the same; takes an allocated text */
 
-/* As json_get_string; the caller owns *out (intern_free), a previous text is freed. */
+/* Like json_get_string; the caller owns *out (intern_free), a previous text is freed. */
 int intern_get(const struct json_at *at, const char *key, const char **out, struct err *err);
 
 #endif

@@ -14,8 +14,8 @@
 #define GENERATION_DIGITS_MAX 18
 
 /*
- * Read from the JSON, so that other labels and annotations are not copied. A wrong type counts as
- * absent: the API server has checked them.
+ * Read from the JSON, to avoid copying other labels and annotations. A wrong type counts as absent:
+ * the API server has checked them.
  */
 
 static char *owner_uid(const json_t *metadata)
@@ -52,7 +52,7 @@ static void decode_origin(const json_t *metadata, struct job *out)
 		snprintf(out->template_print, sizeof(out->template_print), "%s", print);
 }
 
-/* The condition that finished the Job; NULL while it is not finished. */
+/* The condition that finished the Job; NULL while it runs. */
 static const json_t *final_condition(const json_t *status, enum job_state *state)
 {
 	const json_t *list = json_object_get(status, "conditions"), *one;

@@ -34,7 +34,7 @@ const char *keydata_key_called(enum keydata_kind kind)
 	return kind == KEYDATA_SERVICE_ACCOUNT ? "annotation" : "key";
 }
 
-/* NULL when the value was taken, else why it was not. */
+/* Takes the value and returns NULL, or returns why it was not taken. */
 static const char *take_plain(const char *key, const char *value, size_t len, struct strmap *out)
 {
 	if (memchr(value, '\0', len) != NULL)
@@ -57,11 +57,11 @@ static const char *take_encoded(const char *key, const char *value, size_t value
 	return why;
 }
 
-static const char *take(enum keydata_kind kind, const char *key, const json_t *value, struct strmap *out)
+static const char *take_value(enum keydata_kind kind, const char *key, const json_t *value, struct strmap *out)
 {
 	const char *text = json_string_value(value);
 
-	if (json_is_null(value)) { /* Go's decoder reads it as empty */
+	if (json_is_null(value)) { /* Go's decoder reads null as empty */
 		strmap_set(out, key, "");
 		return NULL;
 	}
@@ -89,7 +89,7 @@ int keydata_decode(enum keydata_kind kind, const json_t *object, bool (*wanted)(
 			continue;
 		if (out->count + unreadable->count >= KEYS_MAX)
 			return json_wrong(&data, err, "too many keys");
-		why = take(kind, key, value, out);
+		why = take_value(kind, key, value, out);
 		if (why != NULL)
 			strmap_set(unreadable, key, why);
 	}

@@ -18,14 +18,14 @@
 enum keydata_kind { KEYDATA_SECRET, KEYDATA_CONFIG_MAP, KEYDATA_SERVICE_ACCOUNT };
 
 const char *keydata_kind_name(enum keydata_kind kind);  /* "Secret", "ConfigMap", "ServiceAccount" */
-const char *keydata_plural(enum keydata_kind kind);     /* as in paths: "secrets" */
+const char *keydata_plural(enum keydata_kind kind);     /* the plural in API paths: "secrets" */
 const char *keydata_key_called(enum keydata_kind kind); /* "key", "annotation" */
 
 /*
- * Into *out, which is empty before and the caller's (strmap_done_secret). wanted NULL: all keys. A
- * ConfigMap's binaryData is not read. A value that is not text (a NUL, invalid base64) is left out;
- * *unreadable then has its key with the reason, which never quotes the value. -1 and ERR_INVALID:
- * no object, data that is none, too many keys.
+ * Decodes into *out, which is empty before and the caller's (strmap_done_secret). wanted NULL: all
+ * keys. A ConfigMap's binaryData is not read. A value that is not text (a NUL, invalid base64) is
+ * left out; *unreadable then has its key with the reason, which never quotes the value. -1 and
+ * ERR_INVALID: not an object, invalid data, or too many keys.
  */
 int keydata_decode(enum keydata_kind kind, const json_t *object, bool (*wanted)(void *arg, const char *key), void *arg,
 	struct strmap *out, struct strmap *unreadable, struct err *err);

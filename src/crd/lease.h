@@ -2,7 +2,7 @@
 #ifndef CRD_LEASE_H
 #define CRD_LEASE_H
 
-/* coordination.k8s.io/v1 Lease: decoded, and encoded to be written. */
+/* Decodes and encodes a coordination.k8s.io/v1 Lease. */
 
 #include <jansson.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 
 struct lease { /* a value; owns its strings */
 	char *resource_version;
-	char *holder; /* "" when nobody holds it */
+	char *holder; /* "" if no one holds it */
 	int64_t duration_s;
 	int64_t acquired_unix_ms, renewed_unix_ms; /* 0 when absent */
 	int64_t transitions;

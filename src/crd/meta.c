@@ -12,7 +12,7 @@
 #define PATCH_BYTES_MAX (16 << 20) /* an object is at most 1.5 MiB, and an escape makes six of one byte */
 #define LAST_APPLIED    "kubectl.kubernetes.io/last-applied-configuration"
 
-/* Wiped, as it repeats the token that a TriggerAuthentication may have. */
+/* Wiped, because it repeats the token that a TriggerAuthentication may contain. */
 static void drop_last_applied(struct strmap *annotations)
 {
 	const char *text = strmap_get(annotations, LAST_APPLIED);

@@ -22,7 +22,7 @@ struct owner_ref {
 };
 
 struct meta {
-	char *namespace_; /* "" for cluster-scoped; owns the allocation that also has the next three */
+	char *namespace_; /* "" for cluster-scoped; owns the allocation that also holds the next three */
 	char *name;
 	char *uid;
 	char *resource_version;
@@ -38,27 +38,26 @@ struct meta {
 };
 
 /*
- * Of the whole object, whose name is required. What the API server stores is never refused, or its
- * owner would be told nothing: lists have any length, and in labels and annotations U+FFFD stands
- * for a NUL. *out is the caller's (meta_done), empty on an error:
- * ERR_INVALID with the path.
+ * From a whole object, which must have a name. What the API server stores is never refused, or its
+ * owner would get no message: lists have any length, and in labels and annotations U+FFFD replaces
+ * a NUL. *out is the caller's (meta_done), empty on an error: ERR_INVALID with the path.
  */
 int meta_decode(const json_t *object, struct meta *out, struct err *err);
 /* The same without labels, annotations, finalizers and owners, for kinds with very many objects. */
 int meta_decode_slim(const json_t *object, struct meta *out, struct err *err);
 void meta_done(struct meta *m);
 /*
- * Overwrites resourceVersion in place, for a new version with the same content. False when it is
+ * Overwrites resourceVersion in place, for a new version with the same content. False if it is
  * longer than the old one.
  */
 bool meta_renew(struct meta *m, const char *version, size_t len);
 bool meta_has_finalizer(const struct meta *m, const char *finalizer);
 /*
  * A merge patch of the finalizers, without those in the NULL-terminated list `drop` and with `add`
- * (NULL: none). It has the whole list and the resourceVersion, so that it fails when the object has
+ * (NULL: none). It contains the whole list and the resourceVersion, so it fails if the object has
  * changed meanwhile; the caller then retries with the new object. The caller owns the text.
  */
 char *meta_finalizers_patch(const struct meta *m, const char *const *drop, const char *add);
-const struct owner_ref *meta_controller(const struct meta *m); /* borrowed; NULL when none */
+const struct owner_ref *meta_controller(const struct meta *m); /* borrowed; NULL if none */
 
 #endif

@@ -23,8 +23,8 @@ struct scaled {
 	const char *env_source_container; /* container whose environment ...FromEnv parameters use; NULL: the first */
 	int32_t polling_interval_s;       /* with its default */
 	const struct scaledobject_status *status;
-	const struct err *spec_err;    /* NULL: the spec was decoded */
-	const struct scaledobject *so; /* the one it is a view of; the other is NULL */
+	const struct err *spec_err;    /* NULL: the spec could be decoded */
+	const struct scaledobject *so; /* the object behind the view; the other is NULL */
 	const struct scaledjob *sj;
 };
 

@@ -50,7 +50,7 @@ int32_t scaledjob_polling_interval_s(const struct scaledjob_spec *s)
 	return optional_or(s->polling_interval_s, DEFAULT_POLLING_INTERVAL_S);
 }
 
-/* decide/validate refuses negative numbers; should one come here, nothing is deleted or created. */
+/* decide/validate refuses a negative limit; here it counts as the default. */
 static int32_t history(int32_t limit)
 {
 	return limit >= 0 ? limit : DEFAULT_HISTORY;

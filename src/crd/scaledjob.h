@@ -4,7 +4,8 @@
 
 /*
  * keda.sh/v1alpha1 ScaledJob as a plain struct (doc/keda.md 1.3). Everything the CRD allows is
- * decoded, also what decide/validate refuses by name. Absent differs from zero: INT32_UNSET, NULL.
+ * decoded, even what decide/validate refuses with an error. Absent differs from zero: INT32_UNSET,
+ * NULL.
  */
 
 #include <jansson.h>
@@ -26,12 +27,12 @@ struct scaledjob_spec {
 	 * API server validates each Job
 	 */
 	char *template_text;
-	char template_print[17];    /* a fingerprint of it in hexadecimal: the same text gives the same one in every
-				       version of kscaled; "" when absent */
+	char template_print[17]; /* its fingerprint in hexadecimal, the same in every version of kscaled; "" when absent
+				  */
 	int32_t polling_interval_s; /* INT32_UNSET: the default, as below */
 	int32_t successful_history, failed_history;
 	int32_t min_jobs, max_jobs;
-	char *rollout_strategy;   /* rolloutStrategy when it is written and not empty, else rollout.strategy; NULL */
+	char *rollout_strategy;   /* rolloutStrategy if written and not empty, otherwise rollout.strategy; NULL */
 	char *propagation_policy; /* rollout.propagationPolicy; NULL */
 	char *env_source_container;
 	char *strategy;                 /* scalingStrategy.strategy; NULL */
@@ -44,20 +45,20 @@ struct scaledjob_spec {
 	size_t trigger_count;
 };
 
-struct scaledjob { /* begins with its meta, as cache/objects/indexer wants it */
+struct scaledjob { /* begins with its meta, as cache/objects/indexer requires */
 	struct meta meta;
 	struct scaledjob_spec spec;
 	/*
-	 * A ScaledJob's status is a part of a ScaledObject's: lastActiveTime, conditions,
-	 * triggersTypes, authenticationsTypes, externalMetricNames, triggersActivity. All else
-	 * stays unset.
+	 * A ScaledJob's status uses some fields of a ScaledObject's: lastActiveTime, conditions,
+	 * triggersTypes, authenticationsTypes, externalMetricNames, triggersActivity. The others
+	 * stay unset.
 	 */
 	struct scaledobject_status status;
-	struct err *spec_err;                /* as in crd/scaledobject.h; owned; NULL: all is well */
-	uint64_t spec_digest, status_digest; /* the same */
+	struct err *spec_err;                /* as in crd/scaledobject.h; owned; NULL: none */
+	uint64_t spec_digest, status_digest; /* likewise */
 };
 
-/* NULL and *err only when not even metadata can be read. The caller owns the result. */
+/* NULL and *err only if not even metadata can be read. The caller owns the result. */
 struct scaledjob *scaledjob_decode(const json_t *object, struct err *err);
 void scaledjob_free(struct scaledjob *sj);
 
@@ -65,17 +66,17 @@ void scaledjob_free(struct scaledjob *sj);
 int32_t scaledjob_polling_interval_s(const struct scaledjob_spec *s); /* 30 */
 int32_t scaledjob_successful_history(const struct scaledjob_spec *s); /* 100 */
 int32_t scaledjob_failed_history(const struct scaledjob_spec *s);     /* 100 */
-/* Jobs that always run: minReplicaCount, at most maxReplicaCount; 0 */
+/* Jobs that always run: minReplicaCount, at most maxReplicaCount; default 0 */
 int32_t scaledjob_min(const struct scaledjob_spec *s);
 /*
- * Jobs beyond the minimum, at most: maxReplicaCount minus minReplicaCount; maxReplicaCount when
- * minReplicaCount is more; 100, with nothing subtracted, when it is absent.
+ * Jobs beyond the minimum, at most: maxReplicaCount minus minReplicaCount; maxReplicaCount if
+ * minReplicaCount is greater; 100, with nothing subtracted, if it is absent.
  */
 int32_t scaledjob_max(const struct scaledjob_spec *s);
 
 /*
  * Its Pod template as a workload, for the environment of its containers (`...FromEnv`); parsed at
- * each call. NULL when it is absent or cannot be parsed. The caller owns it.
+ * each call. NULL if absent or not parsable. The caller owns it.
  */
 struct workload *scaledjob_workload(const struct scaledjob *sj);
 

@@ -11,8 +11,8 @@
 #include "crd/shape.h"
 
 /*
- * As json_get_string, but an empty text counts as absent: KEDA takes "" for the default in all
- * these fields.
+ * Like json_get_string, but an empty text counts as absent: for KEDA "" is the default in all these
+ * fields.
  */
 static int get_word(const struct json_at *at, const char *key, char **out, struct err *err)
 {
@@ -24,9 +24,9 @@ static int get_word(const struct json_at *at, const char *key, char **out, struc
 }
 
 /*
- * fingerprint_fast is enough for the fingerprint: it depends on the text alone, so other versions
- * and replicas compute the same one. Two templates with the same fingerprint, made on purpose, only
- * keep their author's own Jobs from being replaced.
+ * fingerprint_fast suffices: it depends on the text alone, so other versions and replicas compute
+ * the same. Two templates with the same fingerprint, made on purpose, only keep their author's own
+ * Jobs from being replaced.
  */
 static int decode_template(const struct json_at *spec, struct scaledjob_spec *out, struct err *err)
 {
@@ -67,7 +67,7 @@ static int decode_env_source(const struct json_at *spec, struct scaledjob_spec *
 	return get_word(spec, "envSourceContainerName", &out->env_source_container, err);
 }
 
-/* The old field wins when both are written (doc/keda.md 1.3). */
+/* The old field takes precedence (doc/keda.md 1.3). */
 static int decode_rollout(const struct json_at *spec, struct scaledjob_spec *out, struct err *err)
 {
 	struct json_at at = json_field(spec, "rollout");
@@ -75,7 +75,7 @@ static int decode_rollout(const struct json_at *spec, struct scaledjob_spec *out
 	MEM_AUTO char *strategy = NULL;
 
 	if (rc < 0)
-		err = NULL; /* the first error is reported */
+		err = NULL; /* only the first error is reported */
 	if (shape_object(&at, err) < 0)
 		return -1;
 	if (get_word(&at, "strategy", &strategy, err) < 0 ||

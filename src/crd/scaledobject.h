@@ -4,8 +4,8 @@
 
 /*
  * keda.sh/v1alpha1 ScaledObject as a plain struct (doc/keda.md 1.1, 1.2). Everything the CRD allows
- * is decoded, also what decide/validate refuses by name. Absent differs from zero: INT32_UNSET,
- * NULL.
+ * is decoded, even what decide/validate refuses with an error. Absent differs from zero:
+ * INT32_UNSET, NULL.
  */
 
 #include <jansson.h>
@@ -37,13 +37,13 @@ struct scaledobject_spec {
 	bool restore_to_original;
 	char *hpa_name;                      /* NULL */
 	char *hpa_behavior;                  /* JSON text of horizontalPodAutoscalerConfig.behavior; NULL */
-	struct scaling_modifiers *modifiers; /* NULL when absent or all empty */
+	struct scaling_modifiers *modifiers; /* NULL if absent or all empty */
 	struct fallback *fallback;           /* NULL */
 	struct trigger *triggers;
 	size_t trigger_count;
 };
 
-struct metric_state { /* an entry of health or of triggersActivity, which is about one metric */
+struct metric_state { /* an entry of health or of triggersActivity, about one metric */
 	char *metric;
 	int32_t failures; /* health */
 	bool failing;     /* health */
@@ -52,7 +52,7 @@ struct metric_state { /* an entry of health or of triggersActivity, which is abo
 
 struct scaledobject_status {                                               /* single texts: owned through crd/intern */
 	const char *target_kind;                                           /* "apps/v1.Deployment" */
-	const char *gvkr_group, *gvkr_version, *gvkr_kind, *gvkr_resource; /* all or none */
+	const char *gvkr_group, *gvkr_version, *gvkr_kind, *gvkr_resource; /* all or none are set */
 	int32_t original_replicas;                                         /* INT32_UNSET */
 	int64_t last_active_unix_ms;                                       /* 0 */
 	char **external_metric_names;
@@ -80,10 +80,10 @@ struct scaledobject {
 	 * than ours. meta and status are decoded all the same. Owned; NULL: it was decoded.
 	 */
 	struct err *spec_err;
-	uint64_t spec_digest, status_digest; /* json_digest of both; differs when they differ */
+	uint64_t spec_digest, status_digest; /* json_digest of each */
 };
 
-/* NULL and *err only when not even metadata can be read. The caller owns the result. */
+/* NULL and *err only if not even metadata can be read. The caller owns the result. */
 struct scaledobject *scaledobject_decode(const json_t *object, struct err *err);
 void scaledobject_free(struct scaledobject *so);
 
@@ -91,7 +91,7 @@ void scaledobject_free(struct scaledobject *so);
 int32_t scaledobject_polling_interval_s(const struct scaledobject_spec *s); /* 30 */
 int32_t scaledobject_cooldown_s(const struct scaledobject_spec *s);         /* 300 */
 int32_t scaledobject_min(const struct scaledobject_spec *s);                /* 0 */
-int32_t scaledobject_hpa_min(const struct scaledobject_spec *s);            /* min when > 0, else 1 */
+int32_t scaledobject_hpa_min(const struct scaledobject_spec *s);            /* min if > 0, otherwise 1 */
 int32_t scaledobject_hpa_max(const struct scaledobject_spec *s);            /* 100 */
 const char *scaledobject_target_kind(const struct scaledobject_spec *s);    /* "Deployment" */
 /*
@@ -102,26 +102,23 @@ int scaledobject_target_gv(const struct scaledobject_spec *s, char *group, char 
 /* "keda-hpa-<name>" or horizontalPodAutoscalerConfig.name; returns out. */
 char *scaledobject_hpa_name(const struct scaledobject *so, char *out, size_t size);
 
-/*
- * Status as it is stored (for tests and for scaledobject_status_patch). The caller owns the JSON.
- */
+/* The status as stored (for tests and for scaledobject_status_patch). The caller owns the JSON. */
 json_t *scaledobject_status_encode(const struct scaledobject_status *s);
 /* into a zeroed one */
 void scaledobject_status_copy(struct scaledobject_status *to, const struct scaledobject_status *from);
 void scaledobject_status_done(struct scaledobject_status *s);
-/* What health says of a metric; NULL: nothing. */
+/* The entry of a metric in health; NULL: none. */
 struct metric_state *scaledobject_health(const struct scaledobject_status *s, const char *metric);
-/* Makes room for a metric that health says nothing of; zeroed. It moves the others. */
+/* Inserts a zeroed entry for a metric that has none in health. Moves the others. */
 struct metric_state *scaledobject_add_health(struct scaledobject_status *s, const char *metric);
 /* Each frees one list of a status, which is empty afterwards. */
 void scaledobject_free_names(char ***names, size_t *count);
 void scaledobject_free_states(struct metric_state **states, size_t *count);
 
 /*
- * The JSON merge patch that turns `from` into `to` ({"status":{...}}, nulls where a field goes
- * away; conditions as a whole list); NULL when they are equal. `stored_times` false compares
- * conditions without times and observedGeneration (KEDA's own CRD prunes them). The caller owns the
- * text.
+ * The JSON merge patch that turns `from` into `to` ({"status":{...}}, nulls for removed fields;
+ * conditions as a whole list); NULL if they are equal. `stored_times` false compares conditions
+ * without times and observedGeneration (KEDA's own CRD prunes them). The caller owns the text.
  */
 char *scaledobject_status_patch(const struct scaledobject_status *from, const struct scaledobject_status *to,
 	bool stored_times);

@@ -3,23 +3,20 @@
 #define CRD_SCALEDOBJECT_PARTS_H
 
 /*
- * The two halves of a ScaledObject's decoder, each in its own file; only scaledobject.c,
- * scaledjob.c (the status, which is one for both kinds) and their tests need them.
+ * The two halves of a ScaledObject's decoder; only for scaledobject.c, scaledjob.c (both kinds
+ * share the status) and their tests.
  */
 
 #include "crd/scaledobject.h"
 
 /*
- * Sets all of *out. What can be read is read even when something else is wrong; *err gets the first
- * fault and stays as it is when there is none.
+ * Sets all of *out. Reads what can be read even if something else is wrong; *err gets the first
+ * fault and is unchanged without one.
  */
 void scaledobject_spec_decode(const struct json_at *at, struct scaledobject_spec *out, struct err *err);
 void scaledobject_spec_done(struct scaledobject_spec *s);
 
-/*
- * Sets all of *out. The status is ours to write: a field of it that cannot be read counts as
- * absent.
- */
+/* Sets all of *out. kscaled writes the status: a field that cannot be read counts as absent. */
 void scaledobject_status_decode(const struct json_at *at, struct scaledobject_status *out);
 
 #endif

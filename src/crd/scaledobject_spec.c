@@ -82,7 +82,7 @@ static void modifiers_free(struct scaling_modifiers *m)
 	free(m);
 }
 
-static bool given(const char *text)
+static bool is_given(const char *text)
 {
 	return text != NULL && *text != '\0';
 }
@@ -103,7 +103,7 @@ static int decode_modifiers(const struct json_at *spec, struct scaledobject_spec
 		json_get_string(&at, "target", &m->target, err) < 0 ||
 		json_get_string(&at, "activationTarget", &m->activation_target, err) < 0 ||
 		json_get_string(&at, "metricType", &m->metric_type, err) < 0;
-	if (given(m->formula) || given(m->target) || given(m->activation_target) || given(m->metric_type))
+	if (is_given(m->formula) || is_given(m->target) || is_given(m->activation_target) || is_given(m->metric_type))
 		out->modifiers = m;
 	else
 		modifiers_free(m);

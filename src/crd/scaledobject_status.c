@@ -11,9 +11,8 @@
 #include "crd/intern.h"
 #include "crd/shape.h"
 
-#define NAMES_MAX                                                                                                      \
-	(2 * SCALEDOBJECT_TRIGGERS_MAX) /* a status has no more entries than a spec may; a longer list was not written \
-					   by an autoscaler */
+/* A status has no more entries than a spec may: a longer list was not written by an autoscaler. */
+#define NAMES_MAX (2 * SCALEDOBJECT_TRIGGERS_MAX)
 
 /* The fields that are a single text, those of scaleTargetGVKR first. */
 static const struct {
@@ -44,7 +43,7 @@ static const char *text_in(const struct scaledobject_status *s, size_t i)
 
 /* ---- Reading ---- */
 
-/* scaleTargetGVKR is there with all its parts, or not at all. */
+/* scaleTargetGVKR is read with all its parts, or not at all. */
 static void decode_texts(const struct json_at *status, struct scaledobject_status *out)
 {
 	struct json_at gvkr = json_field(status, "scaleTargetGVKR");
@@ -58,7 +57,7 @@ static void decode_texts(const struct json_at *status, struct scaledobject_statu
 		intern_set(text_at(out, i), NULL);
 }
 
-/* A string without a NUL inside, else NULL. Borrowed. */
+/* A string without a NUL inside, or NULL. Borrowed. */
 static const char *text_of(const json_t *value)
 {
 	const char *text = json_string_value(value);
@@ -82,7 +81,7 @@ static void decode_names(const struct json_at *status, const char *key, char ***
 	}
 }
 
-/* The object at `key` when it is not empty and has at most NAMES_MAX entries, else NULL. */
+/* The object at `key` if it is not empty and has at most NAMES_MAX entries, otherwise NULL. */
 static const json_t *map_at(const struct json_at *status, const char *key)
 {
 	struct json_at at = json_field(status, key);
@@ -92,7 +91,7 @@ static const json_t *map_at(const struct json_at *status, const char *key)
 		: NULL;
 }
 
-/* Where a metric stands in health, or belongs. */
+/* The position of a metric in health, or where to insert it. */
 static size_t health_place(const struct scaledobject_status *s, const char *metric, bool *found)
 {
 	size_t low = 0, high = s->health_count;
@@ -278,7 +277,7 @@ json_t *scaledobject_status_encode(const struct scaledobject_status *s)
 	return object;
 }
 
-/* RFC 7396: what turns `from` into `to`; NULL when nothing does. The caller owns it. */
+/* RFC 7396: what turns `from` into `to`; NULL if nothing differs. The caller owns it. */
 static json_t *merge_diff(const json_t *from, const json_t *to)
 {
 	json_t *diff = json_object(), *value;
@@ -289,7 +288,7 @@ static json_t *merge_diff(const json_t *from, const json_t *to)
 		json_t *old = json_object_get(from, key);
 
 		if (json_is_object(old) && json_is_object(value))
-			json_object_set_new(diff, key, merge_diff(old, value)); /* NULL is not set */
+			json_object_set_new(diff, key, merge_diff(old, value)); /* a NULL is not set */
 		else if (old == NULL || !json_equal(old, value))
 			json_object_set(diff, key, value);
 	}
@@ -331,8 +330,8 @@ static bool same_texts(const struct scaledobject_status *a, const struct scaledo
 }
 
 /*
- * True only when both are equal; a difference in order or in the fraction of a second is left to
- * the patch. Called at every tick of every object, so it makes no JSON.
+ * True only if both are equal; a difference in order or in the fraction of a second is left to the
+ * patch. Called at every tick of every object, so it makes no JSON.
  */
 static bool surely_same(const struct scaledobject_status *a, const struct scaledobject_status *b, bool stored_times)
 {

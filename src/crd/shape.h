@@ -3,8 +3,8 @@
 #define CRD_SHAPE_H
 
 /*
- * Checks that the decoders of this room make before they read a value: it is an object, or an array
- * that is not too long. What is inside is the decoder's.
+ * Checks that decoders of this room make before they read a value: it is an object, or an array
+ * that is not too long. The decoder checks the content.
  */
 
 #include <stddef.h>
@@ -12,13 +12,13 @@
 #include "base/err.h"
 #include "base/json.h"
 
-/* 0 for an object and for an absent value; else -1, ERR_INVALID with the path. */
+/* 0 for an object and for an absent value; otherwise -1, ERR_INVALID with the path. */
 int shape_object(const struct json_at *at, struct err *err);
-int shape_required_object(const struct json_at *at, struct err *err); /* the same; absent is "missing" */
+int shape_required_object(const struct json_at *at, struct err *err); /* the same, but an absent value is "missing" */
 
 /*
- * 0 and the length for an array of at most `max` elements, 0 and length 0 for an absent value; else
- * -1, ERR_INVALID with the path, the count and the cap, and *count is 0.
+ * 0 and the length for an array of at most `max` elements, 0 and length 0 for an absent value;
+ * otherwise -1, ERR_INVALID with the path, the count and the cap, and *count is 0.
  */
 int shape_array(const struct json_at *at, size_t max, size_t *count, struct err *err);
 

@@ -4,7 +4,7 @@
 
 /*
  * One entry of spec.triggers, the same in ScaledObject and ScaledJob (doc/keda.md 1.1). A plain
- * value; decide/validate judges its content.
+ * value; decide/validate checks its content.
  */
 
 #include <stdbool.h>
@@ -32,9 +32,9 @@ struct trigger {
 };
 
 /*
- * spec.triggers into *out and *count: set in any case, also to the part that could be read before
- * an error; the caller owns them (trigger_free_list). ERR_INVALID with the path: a wrong type, more
- * than SCALEDOBJECT_TRIGGERS_MAX entries, too much metadata, too many names of variables.
+ * Reads spec.triggers into *out and *count, which are set even on an error, to what could be read
+ * before it; the caller owns them (trigger_free_list). ERR_INVALID with the path: a wrong type,
+ * more than SCALEDOBJECT_TRIGGERS_MAX entries, too much metadata, too many names of variables.
  */
 int trigger_decode_list(const struct json_at *spec, struct trigger **out, size_t *count, struct err *err);
 void trigger_free_list(struct trigger *list, size_t count);

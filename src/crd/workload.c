@@ -30,8 +30,8 @@ static void decode_replicas(const struct json_at *spec, struct workload *out)
 }
 
 /*
- * The manager whose fields have spec.replicas. An update takes a field that it changes away from
- * all others, so there are several only after server-side applies of the same value.
+ * The manager that owns spec.replicas. An update takes a field that it changes away from all
+ * others, so several managers own it only after server-side applies of the same value.
  */
 static void decode_manager(const json_t *metadata, struct workload *out)
 {
@@ -84,7 +84,7 @@ static void add_requirement(struct buf *out, const json_t *one)
 	buf_putc(out, ')');
 }
 
-/* A LabelSelector as `?labelSelector=` takes it. The caller owns it; NULL when it is none. */
+/* A LabelSelector in the form of `?labelSelector=`. The caller owns it; NULL if it is invalid. */
 static char *selector_text(const json_t *selector)
 {
 	const json_t *labels = json_object_get(selector, "matchLabels"),
@@ -111,7 +111,7 @@ static void decode_selector(const struct json_at *spec, const struct json_at *st
 
 /* ---- Containers ---- */
 
-/* No error here: entries that cannot be read are left out, or become WORKLOAD_ENV_OTHER. */
+/* No errors here: unreadable entries are left out or become WORKLOAD_ENV_OTHER. */
 
 static void decode_key_ref(const struct json_at *value_from, const char *key, enum workload_env_source source,
 	struct workload_env *out)
@@ -211,7 +211,7 @@ static void decode_pods(const struct json_at *spec, struct workload *out)
 	}
 }
 
-/* One of another kind is not followed. */
+/* References to other kinds are not followed. */
 static void decode_reference(const struct json_at *spec, struct workload *out)
 {
 	struct json_at ref = json_field(spec, "workloadRef");
@@ -283,7 +283,7 @@ struct workload *workload_decode(const json_t *object, struct err *err)
 	return w;
 }
 
-/* A Scale leaves out replicas when they are 0. */
+/* A Scale omits replicas when they are 0. */
 struct workload *workload_decode_scale(const json_t *scale, struct err *err)
 {
 	struct workload *w = workload_decode(scale, err);

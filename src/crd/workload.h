@@ -46,33 +46,31 @@ struct workload_container {
 struct workload {
 	char *namespace_, *name, *uid; /* one allocation, owned by the first */
 	char *resource_version;
-	int64_t generation; /* grows with each change of the spec; 0 when absent */
-	int32_t replicas;   /* spec.replicas; 1, the API server's default, unless it is such a number */
+	int64_t generation; /* grows with each change of the spec; 0 if absent */
+	int32_t replicas;   /* spec.replicas; if it is not a valid number, 1, the API server's default */
 	/*
-	 * spec.replicas is absent, such a number, or something else, which only a kind that keeps
-	 * its replicas elsewhere has
+	 * whether spec.replicas is absent, a valid number, or something else, as in kinds that keep
+	 * their replicas elsewhere
 	 */
 	enum { WORKLOAD_SAYS_NOTHING, WORKLOAD_SAYS_REPLICAS, WORKLOAD_SAYS_ANOTHER_THING } says;
 	int32_t status_replicas; /* status.replicas */
 	/*
-	 * status.readyReplicas; -1 when absent: unknown for kinds that have none, 0 for those that
-	 * leave it out at 0 (cache/objects/targets knows which)
+	 * status.readyReplicas; -1 if absent: unknown for kinds without the field, 0 for those that
+	 * omit it at 0 (cache/objects/targets knows which)
 	 */
 	int32_t ready_replicas;
-	/*
-	 * why the containers are unknown, for workload_environment; NULL: they are known
-	 */
+	/* why the containers are unknown, for workload_environment; NULL: they are known */
 	char *no_environment;
 	char *replicas_manager; /* the latest owner of .spec.replicas in metadata.managedFields ("kubectl-edit",
 				   "kube-controller-manager"); NULL: unknown, as after a GET */
-	bool replicas_by_scale; /* it wrote them through /scale */
+	bool replicas_by_scale; /* written through /scale */
 	char *selector;         /* status.selector or spec.selector as text; NULL */
 	/*
-	 * spec.workloadRef, where there is no Pod template: the Deployment, by name, that has it,
-	 * as of a Rollout of argoproj.io; NULL
+	 * spec.workloadRef, if there is no Pod template: the name of the Deployment that has it, as
+	 * in a Rollout of argoproj.io; NULL
 	 */
 	char *template_deployment;
-	char *service_account; /* of the Pod template; NULL: none is named, so it is "default" */
+	char *service_account; /* of the Pod template; NULL: none named, so "default" */
 	struct workload_container *containers;
 	size_t container_count;
 };
@@ -81,17 +79,17 @@ struct workload *workload_decode(const json_t *object, struct err *err); /* the 
 /* From an autoscaling/v1 Scale: identity, resourceVersion and replicas. The caller owns it. */
 struct workload *workload_decode_scale(const json_t *scale, struct err *err);
 /*
- * From a spec with a Pod template (spec.template), as a ScaledJob has one: its containers, with the
- * metadata of the object it is in. Never NULL; containers that cannot be read are left out. The
- * caller owns it.
+ * From a spec with a Pod template (spec.template), such as a ScaledJob's: its containers, with the
+ * metadata of the enclosing object. Never NULL; unreadable containers are left out. The caller owns
+ * it.
  */
 struct workload *workload_decode_template(const struct meta *meta, const json_t *spec);
 void workload_free(struct workload *w);
 
 /*
- * Reads Secrets and ConfigMaps of the workload's namespace. 0 and the value or data, borrowed; else
- * -1: ERR_MISSING (no such object or key), ERR_WAITING or ERR_TEMPORARY (not read yet), or why it
- * may not be read.
+ * Reads Secrets and ConfigMaps of the workload's namespace. 0 and the value or data, borrowed;
+ * otherwise -1: ERR_MISSING (no such object or key), ERR_WAITING or ERR_TEMPORARY (not read yet),
+ * or why it may not be read.
  */
 struct workload_lookup {
 	void *arg;
@@ -102,17 +100,17 @@ struct workload_lookup {
 
 /*
  * The environment of one container (NULL or "": the first) as its process gets it (doc/keda.md
- * 6.2): env over envFrom, later entries over earlier ones, $(VAR) expanded as Kubernetes does. Only
+ * 6.2): env over envFrom, later entries over earlier ones, $(VAR) expanded as by Kubernetes. Only
  * variables that are keys of `wanted`, and those they refer to, are resolved and looked up.
  *
- * Both maps are empty before and the caller's, who wipes *out: it gets the values, also those of
- * variables that are referred to; *unresolved gets the variables without a value and the reason
- * ("cannot be had: Secret shop/x has no key ..."; "refers to A, which cannot be had: ..."). An
- * optional reference that is missing defines no variable; a target without containers has none. At
- * most 128 KiB per value and 2 MiB in total are kept.
+ * Both maps are empty before and the caller's, who must wipe *out: it gets the values, including
+ * those of referred variables; *unresolved gets the variables without a value and the reason
+ * ("is not available: Secret shop/x has no key ..."; "refers to A, which is not available: ..."). A
+ * missing optional reference defines no variable; a target without containers has none. At most 128
+ * KiB per value and 2 MiB in total are kept.
  *
- * -1: ERR_INVALID when the container does not exist, ERR_DENIED when the containers are unknown
- * (no_environment), ERR_WAITING or ERR_TEMPORARY when a look-up is not finished (all others were
+ * -1: ERR_INVALID if the container does not exist, ERR_DENIED if the containers are unknown
+ * (no_environment), ERR_WAITING or ERR_TEMPORARY if a look-up is not finished (all others were
  * made, too).
  */
 int workload_environment(const struct workload *w, const char *container, const struct strmap *wanted,

@@ -9,16 +9,18 @@
 #include "base/text.h"
 #include "base/utf8.h"
 
-#define VALUE_BYTES_MAX       (128 * 1024)  /* what Linux lets one variable have (MAX_ARG_STRLEN) */
+#define VALUE_BYTES_MAX       (128 * 1024)  /* Linux's limit of one variable (MAX_ARG_STRLEN) */
 #define ENVIRONMENT_BYTES_MAX (2048 * 1024) /* of all (ARG_MAX): a chain of $(A)$(A) grows exponentially */
-#define REFERRED_MAX          2000          /* variables that are resolved because a wanted one refers to them */
+#define REFERRED_MAX          2000          /* variables resolved only because a wanted one refers to them */
 #define NAME_TOLD_MAX         100
 #define REFERS                "refers to "
 
-/* One source of envFrom, asked for once: thousands of names may be looked for in a hundred. */
+/*
+ * One source of envFrom, looked up once: thousands of names may be searched in a hundred sources.
+ */
 struct env_from_source {
 	bool asked;
-	const struct strmap *data; /* NULL: err says why it cannot be had */
+	const struct strmap *data; /* NULL: unavailable, see err */
 	struct err err;
 };
 
@@ -40,7 +42,7 @@ static void leave_unresolved(struct environment *e, const char *name, const char
 	strmap_set(e->unresolved, name, why);
 }
 
-static void put(struct environment *e, const char *name, const char *value)
+static void put_variable(struct environment *e, const char *name, const char *value)
 {
 	size_t len = strlen(value);
 
@@ -65,7 +67,7 @@ static bool is_absent(struct environment *e, const char *name, bool optional, co
 	if ((err->kind == ERR_TEMPORARY && e->waits.kind != ERR_TEMPORARY) ||
 		(err->kind == ERR_WAITING && e->waits.kind == ERR_NONE))
 		e->waits = *err;
-	why = mem_printf("cannot be had: %s", err->msg);
+	why = mem_printf("is not available: %s", err->msg);
 	leave_unresolved(e, name, why);
 	return false;
 }
@@ -73,8 +75,8 @@ static bool is_absent(struct environment *e, const char *name, bool optional, co
 /* ---- $(VAR) ---- */
 
 /*
- * The value of one $(name): appended to out, or left as it is written when nothing defines it. -1
- * when what defines it cannot be had; *why says what.
+ * Appends the value of one $(name) to out, or the reference as written if nothing defines it. -1 if
+ * the definition cannot be resolved; *why says why.
  */
 static int expand_name(struct environment *e, const char *reference, size_t len, struct buf *out, char **why)
 {
@@ -82,7 +84,7 @@ static int expand_name(struct environment *e, const char *reference, size_t len,
 	const char *value = strmap_get(e->known, name),
 		   *reason = value == NULL ? strmap_get(e->unresolved, name) : NULL;
 
-	/* one link only: a chain of thousands must not make a text of thousands of links */
+	/* one link only: a chain of thousands must not make an endless text */
 	if (reason != NULL && text_begins(reason, REFERS))
 		*why = mem_dup(reason);
 	else if (reason != NULL)
@@ -94,7 +96,7 @@ static int expand_name(struct environment *e, const char *reference, size_t len,
 	return reason != NULL ? -1 : 0;
 }
 
-/* A part of a text: plain bytes, a dollar sign, or a reference, of which it is the name. */
+/* A part of a text: plain bytes, a dollar sign, or a reference with its name. */
 struct env_piece {
 	const char *text;
 	size_t len;
@@ -105,7 +107,7 @@ struct env_piece {
  * The next piece of *text; false at its end. $(NAME) is a reference, $$ is a dollar sign, an
  * unclosed one stays (k8s.io/kubernetes third_party/forked/golang/expansion). KEDA leaves a $$ at
  * the end alone; the container itself sees one dollar sign, and so do we. last_close: the last ')'
- * of all, looked for once, or "$($($(" takes the square of its length.
+ * of the whole text, searched once, or "$($($(" would take quadratic time.
  */
 static bool next_piece(const char **text, const char *last_close, struct env_piece *out)
 {
@@ -148,7 +150,7 @@ static void add_value(struct environment *e, const struct workload_env *env)
 	struct buf out = BUF_INIT(VALUE_BYTES_MAX);
 	char *why = NULL;
 
-	buf_reserve(&out, 4096); /* may come to hold a secret */
+	buf_reserve(&out, 4096); /* may hold a secret */
 	if (strlen(env->value) > VALUE_BYTES_MAX)
 		leave_unresolved(e, env->name, "is too long");
 	else if (expand(e, env->value, &out, &why) < 0)
@@ -156,12 +158,12 @@ static void add_value(struct environment *e, const struct workload_env *env)
 	else if (buf_failed(&out))
 		leave_unresolved(e, env->name, "is too long");
 	else
-		put(e, env->name, buf_text(&out));
+		put_variable(e, env->name, buf_text(&out));
 	free(why);
 	buf_done_secret(&out);
 }
 
-/* ---- What is needed ---- */
+/* ---- Needed variables ---- */
 
 /* From the last entry to the first: an entry can refer only to earlier ones. */
 
@@ -178,7 +180,7 @@ static void need_referred(struct environment *e, const char *text)
 		if (e->referred++ < REFERRED_MAX)
 			strmap_set(&e->needed, name, "");
 		else
-			strmap_set(e->unresolved, name, "is one of too many that are referred to");
+			strmap_set(e->unresolved, name, "exceeds the limit of referenced variables");
 	}
 }
 
@@ -195,7 +197,7 @@ static void find_needed(struct environment *e, const struct strmap *wanted)
 		if (strmap_get(&e->needed, env->name) == NULL)
 			continue;
 		e->entry_needed[i] = true;
-		/* An optional entry may be undefined: then an earlier definition counts. */
+		/* An optional entry may be undefined: then an earlier definition applies. */
 		if (!env->optional)
 			strmap_remove(&e->needed, env->name);
 		if (env->source == WORKLOAD_ENV_VALUE)
@@ -216,7 +218,7 @@ static const struct env_from_source *source_of(struct environment *e, size_t ind
 	return s;
 }
 
-/* One name from one source of envFrom: true when that settles it. */
+/* Takes one name from one source of envFrom; true if that settles it. */
 static bool take_from(struct environment *e, size_t index, const char *name)
 {
 	const struct workload_env_from *from = &e->container->env_from[index];
@@ -232,11 +234,11 @@ static bool take_from(struct environment *e, size_t index, const char *name)
 	value = strmap_get(source->data, name + prefix);
 	if (value == NULL)
 		return false;
-	put(e, name, value);
+	put_variable(e, name, value);
 	return true;
 }
 
-/* The last that has it wins. */
+/* The last source that has it wins. */
 static void add_from(struct environment *e, const char *name)
 {
 	const struct workload_container *c = e->container;
@@ -262,7 +264,7 @@ static void add_key(struct environment *e, const struct workload_env *env, enum 
 	struct err err = { 0 };
 
 	if (e->lookup->key(e->lookup->arg, kind, env->ref_name, env->ref_key, &value, &err) == 0)
-		put(e, env->name, value);
+		put_variable(e, env->name, value);
 	else
 		is_absent(e, env->name, env->optional, &err);
 }

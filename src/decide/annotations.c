@@ -9,12 +9,12 @@
 #define REPLICAS_DIGITS_MAX 10 /* 2147483647 */
 #define SHOWN_MAX           64 /* of a wrong value, in messages */
 
-static int wrong(const char *key, const char *value, const char *must, struct err *err)
+static int wrong_value(const char *key, const char *value, const char *must, struct err *err)
 {
 	return err_set(err, ERR_INVALID, "metadata.annotations[%s]: \"%.*s\" %s", key, SHOWN_MAX, value, must);
 }
 
-/* Go's strconv.ParseBool, as in KEDA, which however takes what it cannot read as true. */
+/* Like Go's strconv.ParseBool. KEDA uses it, too, but takes unreadable values as true. */
 bool annotations_read_bool(const char *text, bool *out)
 {
 	static const char *const words[][2] = { { "0", "1" }, { "f", "t" }, { "F", "T" }, { "false", "true" },
@@ -36,7 +36,7 @@ static int read_bool(const struct strmap *annotations, const char *key, bool *ou
 	*out = false;
 	if (!value || annotations_read_bool(value, out))
 		return 0;
-	return wrong(key, value, "is neither true nor false", err);
+	return wrong_value(key, value, "is neither true nor false", err);
 }
 
 static int read_replicas(const struct strmap *annotations, int32_t *out, struct err *err)
@@ -51,7 +51,8 @@ static int read_replicas(const struct strmap *annotations, int32_t *out, struct 
 	digits = strspn(value, "0123456789");
 	number = digits > 0 && digits <= REPLICAS_DIGITS_MAX && !value[digits] ? strtoll(value, NULL, 10) : -1;
 	if (number < 0 || number > INT32_MAX)
-		return wrong(ANNOTATION_PAUSED_REPLICAS, value, "is not a whole number from 0 to 2147483647", err);
+		return wrong_value(ANNOTATION_PAUSED_REPLICAS, value, "is not a whole number from 0 to 2147483647",
+			err);
 	*out = (int32_t)number;
 	return 0;
 }
@@ -67,7 +68,7 @@ int annotations_read(const struct scaledobject *so, struct annotations *out, str
 	bool says_paused = strmap_get(annotations, ANNOTATION_PAUSED);
 	struct annotations d = { .paused_replicas = INT32_UNSET };
 
-	if (annotations->count == 0) { /* as nearly always, at each poll */
+	if (annotations->count == 0) { /* almost always, at each poll */
 		*out = d;
 		return 0;
 	}
@@ -78,7 +79,7 @@ int annotations_read(const struct scaledobject *so, struct annotations *out, str
 		read_bool(annotations, ANNOTATION_FORCE, &d.force_active, err) < 0 ||
 		read_bool(annotations, ANNOTATION_TRANSFER_HPA, &d.transfer_hpa, err) < 0)
 		return -1;
-	/* A number alone pauses; beside paused: "false" it does not. */
+	/* A number alone pauses; together with paused: "false" it does not. */
 	if (!says_paused)
 		d.paused = d.paused_replicas != INT32_UNSET;
 	if (!d.paused)

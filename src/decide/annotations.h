@@ -23,8 +23,8 @@
 #define ANNOTATION_TRANSFER_HPA    "scaledobject.keda.sh/transfer-hpa-ownership"
 
 struct annotations {
-	bool paused; /* nothing is scaled, there is no HPA: paused is true, or absent beside paused-replicas */
-	int32_t paused_replicas; /* kept while paused; INT32_UNSET: those it has */
+	bool paused; /* nothing is scaled, there is no HPA: paused is true, or absent with paused-replicas */
+	int32_t paused_replicas; /* kept while paused; INT32_UNSET: the present ones */
 	bool scale_in_paused;    /* the HPA and the loop never lower */
 	bool scale_out_paused;   /* the HPA and the loop never raise */
 	bool force_active;       /* the object counts as active, whatever its triggers say */
@@ -45,7 +45,7 @@ int annotations_read_paused(const struct strmap *annotations, bool *paused, stru
 
 bool annotations_same(const struct annotations *a, const struct annotations *b);
 
-/* One annotation's text as Go's ParseBool reads it; false when it is no boolean. */
+/* Reads one annotation's text like Go's ParseBool; false if it is not a boolean. */
 bool annotations_read_bool(const char *text, bool *out);
 
 #endif

@@ -42,7 +42,7 @@ static void record_target(const struct reconcile_outcome *o, struct scaledobject
 		const char *group = o->group ? o->group : "";
 
 		/*
-		 * The core group has no name, which leaves the slash in front: KEDA's own spelling.
+		 * The core group has no name, so the text begins with the slash, as KEDA writes it.
 		 */
 		intern_take(&status->target_kind, mem_printf("%s/%s.%s", group, o->version, o->kind));
 		intern_set(&status->gvkr_group, group);
@@ -118,7 +118,7 @@ void conditions_after_reconcile(const struct scaledobject *so, const struct reco
 	statusparts_first_sight(&p, PAUSED, CONDITION_FALSE);
 	conditions_observe(&status->conditions, PAUSED, p.generation);
 	conditions_observe(&status->conditions, FALLBACK, p.generation);
-	/* Nobody is asked any more. */
+	/* Nothing is asked any more. */
 	if (o->no_hpa || (o->annotations && o->annotations->paused))
 		say_no_fallback(&p);
 	if (!verdict_fallback_valid(&so->spec)) {
@@ -136,7 +136,7 @@ void conditions_after_reconcile(const struct scaledobject *so, const struct reco
 
 /* ---- After a tick ---- */
 
-/* What fails for the moment, and is not told in Ready yet, is as active as it was. */
+/* While a passing failure is not yet reported in Ready, the trigger stays as active as it was. */
 static bool trigger_active(const void *arg, const char *metric, bool was, size_t *at)
 {
 	const struct scale_facts *facts = arg;
@@ -168,7 +168,7 @@ static void record_health(const struct verdict_trigger *t, int32_t threshold, st
 	h->failures = failing ? t->failures : 0;
 }
 
-/* KEDA's message with the trigger and its error appended; kept as in say_ready. */
+/* KEDA's message with the trigger and its error appended; kept like Ready's (say_ready). */
 static void say_fallback(const struct statusparts *p, const struct verdict_trigger *t, bool news)
 {
 	static const char sentence[] = "At least one trigger is falling back on this scaled object";

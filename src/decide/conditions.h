@@ -21,16 +21,14 @@
 struct reconcile_outcome {
 	const struct err *err; /* NULL: success. Its message begins with the text of KEDA's step */
 	const char *group, *version, *kind, *resource; /* of the target; NULL while unknown */
-	/* the target's, for originalReplicaCount (kept once set); INT32_UNSET while unknown */
+	/* of the target; NULL while unknown */
 	int32_t replicas;
 	const char *hpa_name;              /* NULL while there is none */
 	const struct metric_spec *metrics; /* of all kinds, in trigger order; NULL: the stored names stay */
 	size_t metric_count;
-	const struct hpa *hpa; /* the one that status.hpaName names; NULL: unknown */
-	bool no_hpa;           /* we have deleted it: the object is paused, or refused */
-	/*
-	 * for Paused and pausedReplicaCount; NULL: they cannot be read, Paused stays
-	 */
+	const struct hpa *hpa; /* the one named in status.hpaName; NULL: unknown */
+	bool no_hpa;           /* we deleted it: the object is paused or refused */
+	/* for Paused and pausedReplicaCount; NULL: unreadable, Paused stays */
 	const struct annotations *annotations;
 };
 
@@ -42,9 +40,9 @@ struct reconcile_outcome {
  *     pausedReplicaCount is set only while paused with a number;
  *   - Ready is False `ScaledObjectCheckFailed` with the error's text, and Active Unknown
  *     `UnknownState`; after a success it is True `ScaledObjectReady` ("ScaledObject is paused"
- *     while paused), but a Ready that the scale loop lowered (TriggerError...) is left to it;
- *   - after an error, HPAActive is taken from the HPA, as no tick may follow; without an HPA it is
- *     taken away;
+ *     while paused), but a Ready that the scale loop made False (TriggerError...) is left to it;
+ *   - after an error, HPAActive is set from the HPA, as no tick may follow; without an HPA it is
+ *     removed;
  *   - while it is paused or refused, no fallback is active.
  */
 void conditions_after_reconcile(const struct scaledobject *so, const struct reconcile_outcome *o, int64_t now_unix_ms,
@@ -52,10 +50,10 @@ void conditions_after_reconcile(const struct scaledobject *so, const struct reco
 
 /*
  * The same after a tick: Ready, Active, triggersActivity, lastActiveTime (only when the object
- * becomes active or inactive), HPAActive from the HPA (NULL: unchanged). Nothing when the object is
- * paused. While facts->ready_waits, Ready stays, and so does the activity of what cannot be read.
+ * becomes active or inactive), HPAActive from the HPA (NULL: unchanged). Nothing if the object is
+ * paused. While facts->ready_waits, Ready stays, and so does the activity of unreadable triggers.
  *
- * With a valid fallback, what depends on the counts of failures, too: Fallback (True
+ * With a valid fallback, also what depends on the counts of failures: Fallback (True
  * `FallbackExists` while a trigger falls back, with its name and error) and health, which changes
  * on edges only: Happy <-> Failing, and when the count passes failureThreshold, with
  * numberOfFailures of that moment.

@@ -41,7 +41,7 @@ static json_t *make_labels(const struct scaledobject *so, const char *hpa_name, 
 
 	name_label(&labels, hpa_name);
 	inherit_labels(&so->meta, version, EXCLUDED_LABELS, &labels);
-	/* Over the user's: metric requests select by the first, the watch by the second. */
+	/* Override the user's: metric requests select by the first, the watch by the second. */
 	strmap_set(&labels, SELECTOR_KEY, so->meta.name);
 	strmap_set(&labels, HPASPEC_MANAGED_LABEL, "true");
 	object = inherit_map(&labels);
@@ -50,8 +50,8 @@ static json_t *make_labels(const struct scaledobject *so, const char *hpa_name, 
 }
 
 /*
- * The API server uses these for its conversions between versions of the HPA and does not store
- * them: a copy would differ from the live HPA forever.
+ * The API server uses these annotations for its conversions between versions of the HPA and does
+ * not store them: a copy would differ from the live HPA forever.
  */
 static json_t *make_annotations(const struct scaledobject *so)
 {
@@ -105,7 +105,7 @@ static json_t *make_resource(const struct metric_spec *metric)
 		metric->kind == METRIC_CONTAINER_RESOURCE ? metric->container : NULL);
 }
 
-/* How each kind is written, in the order of its type's name, by which KEDA sorts. */
+/* How each kind is written, ordered by its type's name, as KEDA sorts them. */
 static const struct {
 	enum metric_kind kind;
 	const char *type, *field;
@@ -188,7 +188,7 @@ static int check_metrics(const struct scaledobject *so, const struct metric_spec
 	return rc;
 }
 
-/* 1: the object has a composite metric, which is in *out; 0: it has none. */
+/* 1: the object has a composite metric, in *out; 0: it has none. */
 static int find_composite(const struct scaledobject *so, struct metric_spec *out, struct err *err)
 {
 	const char *target;
@@ -203,7 +203,7 @@ static int find_composite(const struct scaledobject *so, struct metric_spec *out
 		target ? target : "");
 }
 
-/* Sets selectPolicy of the direction to "Disabled"; all else in it stays. */
+/* Sets selectPolicy of the direction to "Disabled"; the rest of it stays. */
 static void disable(json_t **behavior, const char *direction)
 {
 	json_t *rules = json_object_get(*behavior, direction);
@@ -216,7 +216,7 @@ static void disable(json_t **behavior, const char *direction)
 		json_object_set_new(*behavior, direction, json_pack("{s:s}", "selectPolicy", "Disabled"));
 }
 
-/* *out is NULL when there is nothing to set. */
+/* *out is NULL if there is nothing to set. */
 static int make_behavior(const struct scaledobject *so, json_t **out, struct err *err)
 {
 	const char *written = so->spec.hpa_behavior;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The live HPA: its owner, how it differs from the desired one, and what to write. */
+/* Compares the live HPA with the desired one, finds its owner, and makes what to write. */
 #include "decide/hpaspec.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 #define OWNER_KIND  "ScaledObject"
 #define OWNER_GROUP "keda.sh/"
 
-/* ---- Whose it is ---- */
+/* ---- Ownership ---- */
 
 static json_t *in_metadata(const json_t *object, const char *key)
 {
@@ -36,7 +36,7 @@ static bool is_scaledobject(const json_t *reference, const char *name)
 		strncmp(json_str_or_empty(reference, "apiVersion"), OWNER_GROUP, strlen(OWNER_GROUP)) == 0;
 }
 
-/* By name: the uid may be a deleted predecessor's, whose HPA is not yet garbage collected. */
+/* By name: the uid may be that of a deleted predecessor, whose HPA is not yet garbage collected. */
 static bool is_ours_already(const struct scaledobject *so, const json_t *live_object)
 {
 	const json_t *labels = in_metadata(live_object, "labels"), *controller = controller_of(live_object);
@@ -47,9 +47,9 @@ static bool is_ours_already(const struct scaledobject *so, const json_t *live_ob
 		json_str_is(labels, HPASPEC_NAME_LABEL, so->meta.name);
 }
 
-/* ---- Who wrote what ---- */
+/* ---- Field managers ---- */
 
-/* KEDA's operator counts as us: what it left is taken over. */
+/* KEDA's operator counts as us: its HPA is taken over. */
 static bool is_our_manager(const json_t *entry)
 {
 	return json_str_is(entry, "manager", "kscaled") || json_str_is(entry, "manager", "keda");
@@ -60,7 +60,7 @@ static bool is_of_status(const json_t *entry)
 	return *json_str_or_empty(entry, "subresource") != '\0';
 }
 
-/* Who edits a field is called otherwise, as kubectl-edit. */
+/* Edits have managers of other names, such as kubectl-edit. */
 static bool applies(const json_t *entry)
 {
 	static const char *const appliers[] = { "helm", "kubectl-client-side-apply", "argocd-controller", NULL };
@@ -77,7 +77,7 @@ const char *hpaspec_applied_by(const json_t *live_object)
 	const char *ours = "", *who = NULL, *when = "";
 	size_t i;
 
-	/* Times of one form, in UTC and whole seconds: their texts are in order. */
+	/* The times have one form, in UTC and whole seconds, so their texts sort by time. */
 	json_array_foreach(entries, i, entry)
 	{
 		const char *time = json_str_or_empty(entry, "time");
@@ -93,8 +93,8 @@ const char *hpaspec_applied_by(const json_t *live_object)
 }
 
 /*
- * What managedFields tell of a map of the metadata: "f:key" -> whether we alone have written it. A
- * set, as both may be long. The caller owns it.
+ * What managedFields say about a map of the metadata: "f:key" -> whether we alone have written it.
+ * A set, as both may be long. The caller owns it.
  */
 static json_t *written_keys(const json_t *live_object, const char *map)
 {
@@ -118,7 +118,7 @@ static json_t *written_keys(const json_t *live_object, const char *map)
 	return keys;
 }
 
-/* ---- Whether it may be used ---- */
+/* ---- May it be used? ---- */
 
 enum hpaspec_claim hpaspec_claim(const struct scaledobject *so, const json_t *live_object)
 {
@@ -149,7 +149,7 @@ bool hpaspec_is_of(const struct hpa *hpa, const struct scaledobject *so)
 
 /* ---- Comparing with the live one ---- */
 
-/* Keys that an HPA can only have from its ScaledObject; any other may be foreign. */
+/* Keys that an HPA can only have from its ScaledObject; others may be foreign. */
 static bool is_ours(const char *key)
 {
 	static const char *const families[] = { "autoscaling.keda.sh/", "scaledobject.keda.sh/", "kscaled.io/" };
@@ -213,7 +213,7 @@ uint64_t hpaspec_print(const json_t *desired, const struct hpa *live)
 
 /* ---- Writing over the live one ---- */
 
-/* The owner itself, or an earlier object of its name that is gone. */
+/* The owner itself, or a former object with its name. */
 static bool is_owner(const json_t *reference, const json_t *owner)
 {
 	return json_str_is(reference, "uid", json_str_or_empty(owner, "uid")) ||
@@ -230,7 +230,7 @@ static bool may_take(const json_t *desired)
 }
 
 /*
- * The live references with the desired one in the place of earlier ones of ours; NULL and *err when
+ * The live references, with the desired one replacing earlier ones of ours; NULL and *err if
  * another object is the controller.
  */
 static json_t *merge_owners(const json_t *desired, const json_t *live, struct err *err)
@@ -304,7 +304,7 @@ json_t *hpaspec_merge(const json_t *desired, const json_t *live_object, struct e
 	merged = json_deep_copy(live_object);
 	metadata = json_object_get(merged, "metadata");
 	json_object_del(merged, "status");          /* not ours, and ignored here */
-	json_object_del(metadata, "managedFields"); /* absent, the API server goes on with its own */
+	json_object_del(metadata, "managedFields"); /* if absent, the API server keeps its own */
 	json_object_set(merged, "apiVersion", json_object_get(desired, "apiVersion"));
 	json_object_set(merged, "kind", json_object_get(desired, "kind"));
 	json_object_set_new(merged, "spec", json_deep_copy(json_object_get(desired, "spec")));

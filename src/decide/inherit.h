@@ -13,7 +13,7 @@
 #include "crd/meta.h"
 
 /*
- * Adds Kubernetes' recommended labels, except app.kubernetes.io/name, which the caller sets before,
+ * Adds Kubernetes' recommended labels, except app.kubernetes.io/name, which the caller sets first,
  * and over them the labels of `from`, without the keys in the comma-separated list of its
  * annotation `exclusion`, whose parts are not trimmed (doc/keda.md 1.5).
  */

@@ -37,7 +37,7 @@ uint64_t mark_err(uint64_t mark, const struct err *err)
 	return mark_text(mark, err ? err->msg : NULL);
 }
 
-/* A number after a blank that may be a status of HTTP, and is no time. */
+/* A number after a blank that may be an HTTP status, and is not part of a time. */
 static bool is_status(const char *digits, size_t len)
 {
 	const char *unit = digits + len + strspn(digits + len, " ");

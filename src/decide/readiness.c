@@ -5,7 +5,7 @@
 
 /* ---- Ready ---- */
 
-static void count(struct readiness *r, const struct readiness_look *look)
+static void count_failures(struct readiness *r, const struct readiness_look *look)
 {
 	if (r->generation != look->generation)
 		r->proven = false;
@@ -26,8 +26,8 @@ static bool is_enough(const struct readiness *r, const struct readiness_look *lo
 	if (look->at_once)
 		return true;
 	/*
-	 * Its own count says when the fallback is due, and Ready must not be faster by a poll; what
-	 * that does not count (a formula, answers that never come) has ours.
+	 * The trigger's own count decides when the fallback is due, and Ready must not be a poll
+	 * faster; failures that it does not count (a formula, answers that never come) use ours.
 	 */
 	if (look->threshold >= 0)
 		return look->failures > look->threshold ||
@@ -35,7 +35,7 @@ static bool is_enough(const struct readiness *r, const struct readiness_look *lo
 	return r->failures >= READINESS_POLLS || look->now_ms - r->since_ms >= READINESS_MS;
 }
 
-/* Another status or reason is told as it comes; its words begin anew. */
+/* Another status or reason is reported at once; the interval between texts begins anew. */
 static bool is_news(struct readiness *r, uint64_t state, uint64_t cause, int64_t now_ms)
 {
 	bool news = r->state != state || (r->cause != cause && now_ms - r->told_ms >= READINESS_APART_MS);
@@ -53,7 +53,7 @@ struct readiness_says readiness_judge(struct readiness *r, const struct readines
 	struct readiness_says says = { .waits = false };
 	bool told;
 
-	count(r, look);
+	count_failures(r, look);
 	says.waits = look->failing && look->is_ready && r->proven && !is_enough(r, look);
 	if (says.waits && look->threshold < 0)
 		says.look_in_ms = r->since_ms + READINESS_MS - look->now_ms;

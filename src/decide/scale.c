@@ -60,7 +60,7 @@ static bool by_resources(const struct scale_facts *facts, bool failing)
 	return facts->trigger_count == 0 && facts->resource_count > 0 && !failing;
 }
 
-/* What all triggers say together; the rules compare it with the replicas. */
+/* The result of all triggers; the rules compare it with the replicas. */
 static struct scale_decision observe(const struct scale_facts *facts)
 {
 	struct scale_decision d = { .replicas = facts->replicas > 0 ? facts->replicas : 0,
@@ -83,7 +83,7 @@ static struct scale_decision observe(const struct scale_facts *facts)
 	d.active = first_active >= 0 || (composite && composite->active && !composite->failing) ||
 		by_resources(facts, d.failing) || d.forced;
 	d.trigger = first_active >= 0 ? first_active : first_failing;
-	/* A time in the future, by another replica's clock, would extend the cooldown. */
+	/* A time in the future, from another replica's clock, would extend the cooldown. */
 	d.last_active_unix_ms = facts->last_active_unix_ms < facts->now_unix_ms ? facts->last_active_unix_ms
 										: facts->now_unix_ms;
 	if (d.active)
@@ -179,7 +179,7 @@ static void decide_active(const struct scale_facts *facts, struct scale_decision
 		d->rule = rule_while_running(facts, d);
 }
 
-/* KEDA scales in only when the end is past, so the first moment that may act is 1 ms later. */
+/* KEDA scales in only after the end has passed, so the first moment that may act is 1 ms later. */
 static void decide_scale_in(const struct scale_facts *facts, struct scale_decision *d, int32_t rest)
 {
 	const struct scaledobject_spec *spec = facts->spec;
@@ -207,7 +207,7 @@ static bool has_min(const struct scaledobject_spec *spec)
 	return spec->idle_replicas == INT32_UNSET && floor_of(spec) > 0;
 }
 
-/* The minimum holds whatever the triggers say, and while they say nothing. */
+/* The minimum holds whatever the triggers say, and also without readings. */
 static bool keep_min(const struct scale_facts *facts, struct scale_decision *d)
 {
 	int32_t min = floor_of(facts->spec);

@@ -7,10 +7,10 @@
  * facts in, decision out; no clock, no I/O, no log. The rules are KEDA's RequestScale (doc/keda.md
  * 3.2), with these differences:
  *   - an error never scales in, with or without a fallback; no triggers at all is an error, too;
- *   - an error does not hold an object below minReplicaCount, which depends on no source; with
- *     idleReplicaCount it does, as that is below it, too; nor do triggers that cannot be built;
- *   - the object is active while one trigger is, even if another fails; a failing trigger lowers
- *     Ready already in the tick that activates;
+ *   - an error, or triggers that cannot be built, do not hold an object below minReplicaCount,
+ *     which depends on no source; with idleReplicaCount, which is also below it, an error does;
+ *   - the object is active while one trigger is, even if another fails; a failing trigger makes
+ *     Ready False already in the tick that activates;
  *   - a last activity in the future counts as now;
  *   - a fallback to 0 replicas, which only the user can set, is inactive and may scale in; in
  *     KEDA it is active;
@@ -39,16 +39,19 @@ struct scale_facts {
 	const struct verdict_trigger *triggers; /* external ones only */
 	size_t trigger_count;
 	const struct err *unbuilt; /* why there are no triggers: they cannot be built; NULL */
-	/* cpu and memory triggers: alone they keep an object active (doc/keda.md 3.1, step 6) */
+	/*
+	 * number of cpu and memory triggers: alone they keep an object active (doc/keda.md 3.1,
+	 * step 6)
+	 */
 	size_t resource_count;
-	/* of scalingModifiers: it alone makes the object active; NULL: the triggers do */
+	/* of scalingModifiers: it alone decides about active; NULL: the triggers do */
 	const struct composite *composite;
 	bool replicas_known;
 	int32_t replicas;            /* the target's spec.replicas */
 	int64_t last_active_unix_ms; /* 0: never */
 	/*
 	 * readiness_judge's, of scale_ready_look: Ready stays as it is; the texts of Ready and
-	 * Fallback name their causes anew
+	 * Fallback should name their present causes
 	 */
 	bool ready_waits, cause_is_news;
 };
@@ -75,17 +78,17 @@ enum scale_rule {                    /* the rule that decided; scale_explain() d
 	SCALE_RULE_BELOW_MIN,        /* not active, or failing, and below min: to min */
 	SCALE_RULE_INACTIVE,         /* not active, and the replicas are right */
 	SCALE_RULE_PAUSED,           /* by annotation: unchanged, or kept at paused-replicas */
-	SCALE_RULE_SCALE_IN_PAUSED,  /* would go to idle or 0 (now or after the cooldown), but for the annotation */
-	SCALE_RULE_SCALE_OUT_PAUSED, /* would be raised, but for the annotation */
+	SCALE_RULE_SCALE_IN_PAUSED,  /* would go to idle or 0 (now or after the cooldown), if not for the annotation */
+	SCALE_RULE_SCALE_OUT_PAUSED, /* would be raised, if not for the annotation */
 };
 
 struct scale_decision {
 	enum scale_rule rule;
 	bool act;                    /* write `replicas` to the target */
-	int32_t replicas;            /* wanted (equals the current ones when !act) */
+	int32_t replicas;            /* wanted (the current ones if !act) */
 	bool active;                 /* the object is active, by its triggers or forced */
-	bool forced;                 /* force-activation stands */
-	bool failing;                /* at least one trigger failed (and no fallback stands in), or the composite */
+	bool forced;                 /* forced by the annotation force-activation */
+	bool failing;                /* at least one trigger failed without a fallback, or the composite did */
 	int64_t last_active_unix_ms; /* the new value, for the next tick */
 	/*
 	 * COOLDOWN rules: the first moment that may scale in, when a tick is due even if the next
@@ -106,10 +109,10 @@ struct scale_decision {
 struct scale_decision scale_decide(const struct scale_facts *facts);
 /*
  * Whether something may be decided while no trigger can be built: there is a minimum to keep, or
- * the annotation force-activation. annotations: NULL: none.
+ * the annotation force-activation. annotations may be NULL.
  */
 bool scale_needs_no_trigger(const struct scaledobject_spec *spec, const struct annotations *annotations);
-/* What it means for Ready; the caller adds what only he knows. */
+/* The facts for readiness_judge; the caller adds what only it knows. */
 struct readiness_look scale_ready_look(const struct scale_facts *facts, const struct scale_decision *d);
 
 const char *scale_rule_name(enum scale_rule rule); /* "cooldown", for JSON and metrics */
@@ -121,12 +124,12 @@ char *scale_explain(const struct scale_facts *facts, const struct scale_decision
 /*
  * A fingerprint of the decision, except last_active_unix_ms, which changes at each active poll, and
  * of all facts that scale_explain and cache/journal describe: while it is the same, so are their
- * texts, which need not be made again.
+ * texts, and they need not be made again.
  */
 uint64_t scale_mark(const struct scale_facts *facts, const struct scale_decision *d);
 /*
- * How KEDA's Event KEDAScaleTargetActivated ends: "triggered by m1;m2", the metric names of the
- * active triggers ("composite-metric" of the composite), or "caused by forced activation
+ * The end of KEDA's Event KEDAScaleTargetActivated: "triggered by m1;m2", the metric names of the
+ * active triggers ("composite-metric" for the composite), or "caused by forced activation
  * annotation"; returns out.
  */
 char *scale_cause(const struct scale_facts *facts, const struct scale_decision *d, char *out, size_t size);

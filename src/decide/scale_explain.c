@@ -8,9 +8,9 @@
 #include "decide/sentence.h"
 #include "decide/verdict.h"
 
-#define NAMED_MAX 5 /* triggers named in a sentence; the rest is counted */
+#define NAMED_MAX 5 /* triggers named in a sentence; the rest are counted */
 
-/* "12 of 5 (active above 3)"; the target is per replica, or for all (metric type Value). */
+/* "12 of 5 (active above 3)"; the target is per replica, or in total (metric type Value). */
 static void add_measure(struct sentence *s, double value, const struct metric_spec *metric, double activation)
 {
 	sentence_add(s, "%.10g", value);
@@ -103,7 +103,7 @@ static void add_composite(struct sentence *s, const struct scale_facts *facts)
 		sentence_add(s, " by fallback");
 }
 
-/* ---- Their clauses ---- */
+/* ---- Clauses ---- */
 
 static void add_activity(struct sentence *s, const struct scale_facts *facts, const struct scale_decision *d)
 {
@@ -153,7 +153,7 @@ static void add_time(struct sentence *s, int64_t unix_ms, int64_t now_unix_ms)
 		sentence_add(s, "%s", at);
 }
 
-/* The readings, none of which is active. */
+/* The readings, if none is active. */
 static void add_readings(struct sentence *s, const struct scale_facts *facts)
 {
 	bool read = any(facts, PICK_READ);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tells whether a decision differs from the last one, without making its sentence, and what fails
- * from what failed before.
+ * Fingerprints: whether a decision differs from the last one, without making its sentence, and
+ * whether a failure does.
  */
 #include "decide/annotations.h"
 #include "decide/mark.h"
@@ -58,7 +58,7 @@ uint64_t scale_mark(const struct scale_facts *facts, const struct scale_decision
 	mark = mark_pair(mark, facts->replicas, scaledobject_hpa_max(facts->spec));
 	mark = mark_pair(mark, scaledobject_cooldown_s(facts->spec),
 		facts->annotations ? facts->annotations->paused_replicas : INT32_UNSET);
-	/* The sentence has the date of a time that is on another day. */
+	/* The sentence has the date of a time on another day. */
 	mark = mark_word(mark, d->until_unix_ms ? (uint64_t)(facts->now_unix_ms / MS_PER_DAY) : 0);
 	mark = mark_word(mark, (uint64_t)facts->resource_count << 32 | facts->trigger_count);
 	mark = mark_err(mark, facts->unbuilt);
@@ -85,7 +85,7 @@ static int32_t most_failures(const struct scale_facts *facts)
 	return most;
 }
 
-/* A target that cannot be read is no source. */
+/* An unreadable target is not a failure of a source. */
 struct readiness_look scale_ready_look(const struct scale_facts *facts, const struct scale_decision *d)
 {
 	struct readiness_look look = { .threshold = -1, .falls_back = mark_cause(scale_fallback(facts)) };

@@ -74,7 +74,7 @@ bool statusparts_is_refused(const struct statusparts *p)
 
 /*
  * The distinct types of the triggers, or the names of their authentications, in the order of the
- * triggers, joined by commas; NULL when there are none. The caller owns it.
+ * triggers, joined by commas; NULL if there are none. The caller owns it.
  */
 static char *distinct(const struct trigger *triggers, size_t count, bool authentications)
 {
@@ -196,7 +196,7 @@ void statusparts_last_active(const struct statusparts *p, bool active, bool says
 
 	if (active && (edge || status->last_active_unix_ms == 0))
 		status->last_active_unix_ms = p->now_unix_ms;
-	/* Of a clock that was set back, or of another replica's. */
+	/* From a clock that was set back, or another replica's. */
 	if (status->last_active_unix_ms > p->now_unix_ms)
 		status->last_active_unix_ms = p->now_unix_ms;
 	if (!active && last_unix_ms > status->last_active_unix_ms)

@@ -37,8 +37,8 @@ static bool read_behavior(const char *behavior, enum basis *out)
 }
 
 /*
- * R of the fallback; returns NULL, or why there is none. It is 0 only when the user wrote 0: a
- * target at 0 keeps its error, which holds it there.
+ * R of the fallback; returns NULL, or why there is none. R is 0 only if the user wrote 0: a target
+ * at 0 keeps its error, which holds it there.
  */
 static const char *find_replicas(const struct verdict_facts *facts, enum basis basis, int32_t *out)
 {
@@ -56,7 +56,7 @@ static const char *find_replicas(const struct verdict_facts *facts, enum basis b
 }
 
 /*
- * The value for which the HPA computes these replicas; returns NULL, or why there is none.
+ * The value from which the HPA computes these replicas; returns NULL, or why there is none.
  * Truncated to thousandths, as in KEDA, but never to 0.
  */
 static const char *find_value(const struct verdict_facts *facts, const struct metric_spec *metric, int32_t replicas,
@@ -64,7 +64,7 @@ static const char *find_value(const struct verdict_facts *facts, const struct me
 {
 	double milli = (double)metric->target.milli * replicas;
 
-	if (metric->target_type == METRIC_VALUE) { /* the HPA multiplies it by the pods that are ready */
+	if (metric->target_type == METRIC_VALUE) { /* the HPA multiplies it by the number of ready pods */
 		if (facts->ready_replicas < 0)
 			return "how many pods of the target are ready is not known";
 		if (facts->ready_replicas == 0)
@@ -112,7 +112,7 @@ static const char *fall_back(const struct verdict_facts *facts, struct verdict_t
 /* Otherwise it would reach the HPA as 0. */
 static const struct err no_number = { .kind = ERR_TEMPORARY, .msg = "the source's answer is not a finite number" };
 
-static void settle(const struct verdict_facts *facts, struct verdict_trigger *t)
+static void settle_trigger(const struct verdict_facts *facts, struct verdict_trigger *t)
 {
 	const struct fallback *f = facts->spec ? facts->spec->fallback : NULL;
 
@@ -148,7 +148,7 @@ static const struct verdict_trigger *first_failing(const struct verdict_facts *f
 	return NULL;
 }
 
-static void fail(struct composite *c, enum err_kind kind, const char *what, const char *why)
+static void fail_composite(struct composite *c, enum err_kind kind, const char *what, const char *why)
 {
 	c->failing = true;
 	c->active = false;
@@ -156,8 +156,8 @@ static void fail(struct composite *c, enum err_kind kind, const char *what, cons
 }
 
 /*
- * The formula gives nil: spec.fallback replaces it (doc/keda.md 3.3, last sentence), active like
- * the fallback of a trigger.
+ * The formula's result is nil: spec.fallback replaces it (doc/keda.md 3.3, last sentence), active
+ * like a trigger's fallback.
  */
 static void stand_in(const struct verdict_facts *facts, struct composite *c)
 {
@@ -169,7 +169,7 @@ static void stand_in(const struct verdict_facts *facts, struct composite *c)
 	if (!facts->spec->fallback || !verdict_fallback_valid(facts->spec) ||
 		!verdict_composite_metric(facts->spec, &metric) ||
 		!read_behavior(facts->spec->fallback->behavior, &basis)) {
-		fail(c, ERR_INVALID, FIELD ".formula",
+		fail_composite(c, ERR_INVALID, FIELD ".formula",
 			"it gives nil, and there is no valid spec.fallback to use instead");
 		return;
 	}
@@ -177,7 +177,7 @@ static void stand_in(const struct verdict_facts *facts, struct composite *c)
 	if (!trouble)
 		trouble = find_value(facts, &metric, replicas, &c->value);
 	if (trouble) {
-		fail(c, ERR_TEMPORARY, FIELD ".formula: it gives nil, and fallback cannot be used", trouble);
+		fail_composite(c, ERR_TEMPORARY, FIELD ".formula: it gives nil, and fallback cannot be used", trouble);
 		return;
 	}
 	c->falling_back = true;
@@ -197,7 +197,7 @@ static void evaluate(const struct verdict_facts *facts, double activation, struc
 	} else if (result.nil) {
 		stand_in(facts, c);
 	} else if (!isfinite(result.number)) {
-		fail(c, ERR_INVALID, FIELD ".formula", "the result is not a finite number");
+		fail_composite(c, ERR_INVALID, FIELD ".formula", "the result is not a finite number");
 	} else {
 		c->value = result.number;
 		c->active = result.number > activation;
@@ -210,9 +210,9 @@ static void compose(const struct verdict_facts *facts, struct composite *c)
 	double activation;
 
 	if (!verdict_activation_target(facts->spec, &activation)) {
-		fail(c, ERR_INVALID, FIELD ".activationTarget", "not a number");
+		fail_composite(c, ERR_INVALID, FIELD ".activationTarget", "not a number");
 	} else if (!facts->formula || facts->count > SCALEDOBJECT_TRIGGERS_MAX) {
-		fail(c, ERR_INVALID, FIELD ".formula", "there is none that can be used");
+		fail_composite(c, ERR_INVALID, FIELD ".formula", "there is none that can be used");
 	} else if ((t = first_falling_back(facts)) != NULL) {
 		/*
 		 * As in KEDA, the formula is not evaluated. The fallback's replicas decide about
@@ -233,7 +233,7 @@ static void compose(const struct verdict_facts *facts, struct composite *c)
 void verdict_make(const struct verdict_facts *facts, struct composite *composite)
 {
 	for (size_t i = 0; i < facts->count; i++)
-		settle(facts, &facts->triggers[i]);
+		settle_trigger(facts, &facts->triggers[i]);
 	/* Not by memset: this runs for each poll and metric request, and the message is large. */
 	composite->failing = composite->active = composite->falling_back = false;
 	composite->value = 0;

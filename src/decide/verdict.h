@@ -34,12 +34,12 @@ struct verdict_trigger {         /* an external trigger in this tick; strings bo
 	const char *metric_name; /* "s0-redis-jobs" */
 	struct reading reading;
 	const struct err *err; /* NULL: reading is good */
-	/* The input and the result of a fallback. */
+	/* The input and result of a fallback. */
 	const char *trigger_name;     /* its variable in a formula; NULL */
 	struct metric_spec metric;    /* its target; the name is metric_name */
 	double activation;            /* activation threshold; for scale_explain */
 	const struct err *source_err; /* the source's error, also while falling back; NULL */
-	int32_t failures;             /* in a row, this one counted */
+	int32_t failures;             /* in a row, including this one */
 	bool falling_back;            /* reading is the fallback's, err is NULL */
 	/*
 	 * while falling_back: its R; -1: the formula gets nil (behavior scalingModifiers)
@@ -58,7 +58,7 @@ struct composite {    /* the one metric of scalingModifiers */
 };
 
 struct verdict_facts {
-	const struct scaledobject_spec *spec; /* NULL: a ScaledJob, which has neither fallback nor scalingModifiers */
+	const struct scaledobject_spec *spec; /* NULL for a ScaledJob: no fallback, no scalingModifiers */
 	/*
 	 * of scalingModifiers, compiled with the names of these triggers in this order; NULL: none
 	 */
@@ -81,27 +81,26 @@ struct verdict_facts {
 bool verdict_has_composite(const struct scaledobject_spec *spec);
 
 /*
- * Completes the triggers and sets *composite, to zero when the object has none; composite->err only
+ * Completes the triggers and sets *composite, zeroed if the object has none; composite->err only
  * while failing.
  */
 void verdict_make(const struct verdict_facts *facts, struct composite *composite);
 
 /*
- * Whether fallback is configured, with valid numbers and, beside scalingModifiers, a valid target
+ * Whether fallback is configured, with valid numbers and, with scalingModifiers, a valid target
  * (doc/keda.md 3.3).
  */
 bool verdict_fallback_valid(const struct scaledobject_spec *spec);
 
 /*
- * Target of the composite (scalingModifiers.target and metricType); false when there is none or it
- * cannot be read.
+ * Target of the composite (scalingModifiers.target and metricType); false if absent or unreadable.
  */
 bool verdict_composite_metric(const struct scaledobject_spec *spec, struct metric_spec *out);
 
-/* A decimal number as Go's ParseFloat reads it, but finite; false otherwise, and for NULL. */
+/* A decimal number as read by Go's ParseFloat, but finite; otherwise, and for NULL, false. */
 bool verdict_read_number(const char *text, double *out);
 
-/* scalingModifiers.activationTarget; 0 when absent. False when it is no number. */
+/* scalingModifiers.activationTarget; 0 if absent. False if it is not a number. */
 bool verdict_activation_target(const struct scaledobject_spec *spec, double *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the spec says about fallback and scalingModifiers, by itself. */
+/* What the spec alone says about fallback and scalingModifiers. */
 #include "decide/verdict.h"
 
 #include <ctype.h>

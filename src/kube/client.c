@@ -16,24 +16,24 @@
 #include "kube/stream.h"
 
 #define DEADLINE_DEFAULT_MS 10000
-#define TOO_MANY_WAIT_MS    1000        /* after a 429 that does not say how long, as client-go waits */
+#define TOO_MANY_WAIT_MS    1000        /* after a 429 without Retry-After, as in client-go */
 #define LIST_SIZE_MAX       (32u << 20) /* of one page; an object is at most 1.5 MiB (etcd's limit) */
 
 /*
- * So many calls are under way at most, all priorities together: below the 100 streams of one HTTP/2
- * connection, so that short calls share a single one, and a part of what the API server takes at
- * once (400 reads and 200 writes). Writes of /scale have the most room: hundreds of objects woken
- * at once wait for nothing but the server; reads and reviews find room beside them. The Lease
- * always does. Statuses and Events leave room for a /scale that comes after them, and wait while
- * there are many. A class of which nothing is under way may send one call beyond the limit: scaling
- * goes first, but however much of it there is, statuses and Events flow. What strangers cause goes
- * while there is little else, a few at a time, and takes nobody's place: nothing else counts it.
+ * Limit of calls under way, over all priorities: below the 100 streams of one HTTP/2 connection, so
+ * that short calls share one, and a fraction of what the API server takes at once (400 reads and
+ * 200 writes). Writes of /scale have the most room: hundreds of objects woken at once wait only for
+ * the server; reads and reviews find room beside them. The Lease always does. Statuses and Events
+ * leave room for a /scale that comes after them, and wait while there are many. A class with no
+ * call under way may send one beyond the limit: scaling goes first, but statuses and Events flow,
+ * however much of it there is. Calls caused by third parties go while there is little else, a few
+ * at a time, and take no one's place: no other class counts them.
  */
 #define IN_FLIGHT_MAX 32
 static const struct room {
-	unsigned own;      /* calls of this class under way at most */
-	unsigned together; /* with all the others */
-	bool beside_scale; /* but for writes of /scale, which it need not wait for */
+	unsigned own;      /* limit of this class's calls under way */
+	unsigned together; /* limit together with all others */
+	bool beside_scale; /* except writes of /scale, which it need not wait for */
 } rooms[KUBE_PRIORITIES] = {
 	[KUBE_URGENT] = { 40, 40, true },
 	[KUBE_SCALE] = { 56, 96, false },
@@ -85,7 +85,7 @@ struct kube {
 	unsigned queued_count[KUBE_PRIORITIES];
 	unsigned sent_count, sent_by[KUBE_PRIORITIES];
 
-	struct counters_family *in_flight, *waiting; /* as session.requests */
+	struct counters_family *in_flight, *waiting; /* likewise counted */
 };
 
 struct kube_call {
@@ -147,7 +147,7 @@ int kube_refresh(struct kube *k, bool *changed, struct err *err)
 	return 0;
 }
 
-/* Whether they differ. */
+/* Whether the credentials have changed. */
 static bool refresh(struct kube *k, struct err *err)
 {
 	bool changed;
@@ -162,7 +162,7 @@ static void on_refresh_task(void *arg)
 
 	err_clear(&err);
 	if (!refresh(k, &err) && err.kind != ERR_NONE)
-		log_debug("kube", "%s; going on with those at hand", err.msg);
+		log_debug("kube", "%s; keeping the present ones", err.msg);
 }
 
 /* ---- States and lists ---- */
@@ -314,7 +314,7 @@ static void say_not_sent(const struct kube_call *c, struct err *err)
 }
 
 /*
- * After a stop of the process the timer may be late; a queued write must not be sent after the
+ * After the process was stopped the timer may be late; a queued write must not be sent after the
  * Lease was lost.
  */
 static void send_or_fail(struct kube_call *c)
@@ -337,7 +337,7 @@ static void send_what_fits(struct kube *k)
 			send_or_fail(k->queued[p]);
 }
 
-/* ---- Ends ---- */
+/* ---- The end of a call ---- */
 
 /* Must be the last use of the call's client: the callback may free it. */
 static void call_finish(struct kube_call *c, const json_t *object, const struct err *err)
@@ -417,7 +417,7 @@ static bool with_other_credentials(struct kube_call *c, struct err *err)
 	return false;
 }
 
-/* The delay the server requests before a retry; 0: none. (client-go: rest/with_retry.go) */
+/* The delay that the server requests before a retry; 0: none. (client-go: rest/with_retry.go) */
 static int64_t wait_asked_ms(int http_status, const struct err *err)
 {
 	if (http_status != 429 && http_status < 500)
@@ -488,7 +488,7 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 		on_refused(c, response);
 }
 
-/* ---- In ---- */
+/* ---- The interface ---- */
 
 static void limit_deadline(struct kube_call *c)
 {
@@ -501,7 +501,7 @@ static void limit_deadline(struct kube_call *c)
 		c->deadline_at_ms = k->writes_until_ms;
 	if (left_ms(c) > 0)
 		return;
-	err_set(&err, ERR_TEMPORARY, "%s %s: not sent, the time in which this process may write is over",
+	err_set(&err, ERR_TEMPORARY, "%s %s: not sent: the time in which this process may write has ended",
 		c->verb->method, c->path);
 	call_fail_later(c, &err);
 }
@@ -591,9 +591,9 @@ static void declare_counters(struct kube *k, struct counters *counters)
 	k->session.requests = counters_declare(counters, COUNTERS_COUNTER, "kscaled_kube_requests_total",
 		"Requests to the API server; code \"error\" when no answer came.", by_verb);
 	k->in_flight = counters_declare(counters, COUNTERS_GAUGE, "kscaled_kube_requests_in_flight",
-		"Requests to the API server under way, watches apart.", plain);
+		"Requests to the API server under way, without watches.", plain);
 	k->waiting = counters_declare(counters, COUNTERS_GAUGE, "kscaled_kube_requests_queued",
-		"Requests to the API server that wait for their turn.", by_priority);
+		"Queued requests to the API server.", by_priority);
 }
 
 struct kube *kube_new(struct loop *loop, struct kube_config *config, struct counters *counters, struct err *err)

@@ -5,9 +5,9 @@
 /*
  * The Kubernetes client: calls to one API server over two HTTP/2 connection pools, one for watches
  * and one for short calls, so that a Lease renewal never queues behind watches. Short calls are
- * queued by priority, with at most `max_in_flight` under way; each has a deadline, within which
+ * queued by priority, with at most `max_in_flight` under way. Each has a deadline, within which
  * Retry-After of a 429 or 503 is honoured; after a 401 the credentials are read again, once. Knows
- * no policy: which calls to make and what a failure means is decided by control.
+ * no policy: control decides which calls to make and what a failure means.
  */
 
 #include <jansson.h>
@@ -50,8 +50,9 @@ enum kube_verb {
 	KUBE_UPDATE,
 	KUBE_MERGE_PATCH,
 	/*
-	 * server-side apply under the path's fieldManager: creates the object or changes what the
-	 * body has; the right "patch", to create also "create", both of which a name may limit
+	 * server-side apply under the path's fieldManager: creates the object or changes the fields
+	 * in the body; needs the right "patch", to create also "create", both of which may be
+	 * limited by name
 	 */
 	KUBE_APPLY,
 	KUBE_DELETE,
@@ -64,7 +65,7 @@ enum kube_verb {
 
 /* What to do with a successful answer's body. */
 enum kube_answer {
-	KUBE_ANSWER_STRIPPED, /* parse it, without fields that nearly nobody reads (kube/objecttext.h) */
+	KUBE_ANSWER_STRIPPED, /* parse it, without fields that hardly anyone reads (kube/objecttext.h) */
 	KUBE_ANSWER_WHOLE,
 	KUBE_ANSWER_IGNORED, /* do not parse it; the callback gets no object */
 };
@@ -78,7 +79,7 @@ struct kube_request {
 	enum kube_priority priority;
 	enum kube_answer answer;
 	/*
-	 * Whether the answered version is known already, because the watch was faster; called with
+	 * Whether the answered version is known already because the watch was faster; called with
 	 * the callback's arg. A known object is not parsed, and the callback gets none. NULL: never
 	 * known.
 	 */
@@ -94,7 +95,7 @@ struct kube_request {
  * no effect. The server is told the remaining time (`timeout`), so a write it has accepted also
  * ends with the deadline.
  *
- * On success object is the JSON of the answer (borrowed; NULL when the body is empty, ignored or
+ * On success object is the JSON of the answer (borrowed; NULL if the body is empty, ignored or
  * known) and err is NULL. A failing answer's Status becomes err: 404 missing, 409 conflict (also
  * AlreadyExists), 410 gone, 401/403 denied, 400/405/413/415/422 invalid, 429/5xx and transport
  * temporary; the message is the server's.
@@ -105,7 +106,9 @@ struct kube_call *kube_call(struct kube *k, const struct kube_request *request, 
 /* cancels the callback; NULL is fine; no effect within the turn of the callback */
 void kube_cancel(struct kube_call *call);
 
-/* As kube_call, but the call owns arg: free_arg(arg) is called after the callback or on cancel. */
+/*
+ * Like kube_call, but the call owns arg: free_arg(arg) is called after the callback or on cancel.
+ */
 struct kube_call *kube_call_owning(struct kube *k, const struct kube_request *request, kube_fn fn, void *arg,
 	void (*free_arg)(void *));
 
@@ -123,22 +126,22 @@ void kube_abort_writes(struct kube *k);
 void kube_set_write_limit(struct kube *k, int64_t until_ms);
 
 /*
- * Reads the files of the configuration again, now, where they changed. *changed: later requests go
- * with other credentials, or to another server. -1: what a file says cannot be used, and the old
- * stays in use. May be called from inside callbacks of calls, but not of watches.
+ * Reads changed files of the configuration again, now. *changed: later requests use other
+ * credentials, or another server. -1: a file's content is unusable, and the old one stays in use.
+ * May be called from inside callbacks of calls, but not of watches.
  */
 int kube_refresh(struct kube *k, bool *changed, struct err *err);
 
 /*
- * NULL, or why contact to the API server counts as lost: for ten seconds each request that ended
- * had no answer. An answer of any status ends that. Borrowed until the next call.
+ * Why contact to the API server counts as lost: for ten seconds no request got an answer; NULL: it
+ * does not. An answer of any status ends that. Borrowed until the next call.
  */
 const char *kube_trouble(struct kube *k);
 
 struct loop *kube_loop(struct kube *k);
 struct streams *kube_streams(struct kube *k); /* for kube/watch */
 
-/* Percent-encodes a path segment into out; NULL when it does not fit. */
+/* Percent-encodes a path segment into out; NULL if it does not fit. */
 char *kube_escape(const char *text, char *out, size_t size);
 
 /*

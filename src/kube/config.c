@@ -14,7 +14,7 @@
 #define TOKEN_SIZE_MAX     (64 * 1024) /* goes into a header; the API server takes 1 MiB of headers at most */
 #define NAMESPACE_SIZE_MAX 1024
 
-/* ---- Reading what a source names ---- */
+/* ---- Values in files ---- */
 
 static void trim(char *text)
 {
@@ -28,7 +28,7 @@ static void trim(char *text)
 	memmove(text, text + start, len - start + 1);
 }
 
-/* Text without NUL bytes, at least one character of it. */
+/* Text without NUL bytes and not empty. */
 static int read_text(struct files *files, const char *path, size_t cap, char **out, struct err *err)
 {
 	char *text;
@@ -55,7 +55,7 @@ static int check_token(const char *token, const char *where, struct err *err)
 {
 	for (const char *c = token; *c; c++)
 		if ((unsigned char)*c <= ' ' || (unsigned char)*c >= 0x7f)
-			return err_set(err, ERR_INVALID, "%s: the token has characters that no token has", where);
+			return err_set(err, ERR_INVALID, "%s: the token contains invalid characters", where);
 	return 0;
 }
 
@@ -84,7 +84,7 @@ static int read_pem(struct files *files, struct kubeconfig_source *source, const
 
 /* ---- A kubeconfig ---- */
 
-/* A file of a list may be missing, as with kubectl, but not all of them. */
+/* As in kubectl, some files of a list may be missing, but not all. */
 static int add_files(struct kubeconfig *kc, struct kube_config *out, const char *list, struct err *err)
 {
 	MEM_AUTO char *copy = mem_dup(list);
@@ -186,7 +186,7 @@ static int load_mount(const char *mount, struct kube_config *out, struct err *er
 	return 0;
 }
 
-/* ---- In and out ---- */
+/* ---- The interface ---- */
 
 int kube_config_load(const char *path, const char *mount, struct kube_config *out, struct err *err)
 {

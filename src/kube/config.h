@@ -4,8 +4,8 @@
 
 /*
  * The API server's address and our credentials, from a kubeconfig file or the service account
- * mounted into the pod. Unsupported settings (exec plugins, auth providers) are refused by name.
- * Rotating files (token, certificates) are read again when they change.
+ * mounted into the Pod. Unsupported settings (exec plugins, auth providers) are refused with an
+ * error that names them. Rotating files (token, certificates) are read again when they change.
  */
 
 #include <stdbool.h>
@@ -25,28 +25,28 @@ struct kube_config {
 	char *proxy_url;
 	char *namespace_; /* of the context or the service account; NULL when neither names one */
 	bool insecure;
-	int64_t dead_peer_ms;  /* the owner's: when a connection counts as dead; 0: net/dial's */
-	char *cluster, *user;  /* as the kubeconfig names them; NULL in-cluster, user for nobody, too */
+	int64_t dead_peer_ms;  /* set by the owner: after how long a connection counts as dead; 0: net/dial's default */
+	char *cluster, *user;  /* as named in the kubeconfig; NULL in-cluster; user is also NULL for anonymous access */
 	char *source;          /* "kubeconfig /etc/x, context y" or "in-cluster service account", for messages */
-	char *kubeconfig_path; /* as given, maybe a colon list; NULL in-cluster */
+	char *kubeconfig_path; /* as given, perhaps a colon-separated list; NULL in-cluster */
 	struct files files;    /* all files read, to detect changes */
 };
 
 #define KUBE_CONFIG_MOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
 
-/* Whether the environment names the API server, as it does in a Pod. */
+/* Whether the environment names the API server, as in a Pod. */
 bool kube_config_in_pod(void);
 
 /*
  * Loads the configuration. path: from --kubeconfig or $KUBECONFIG (a colon-separated list is merged
  * as by kubectl: the first file that sets a value wins). path NULL: in-cluster, from the service
- * account in the folder mount and KUBERNETES_SERVICE_HOST/PORT.
+ * account in the folder `mount` and KUBERNETES_SERVICE_HOST/PORT.
  */
 int kube_config_load(const char *path, const char *mount, struct kube_config *out, struct err *err);
 
 /*
- * Reads changed files again. *changed: credentials or server differ. When a file is invalid, the
- * old values are kept and the error is returned.
+ * Reads changed files again. *changed: credentials or server differ. If a file is invalid, the old
+ * values are kept and the error is returned.
  */
 int kube_config_refresh(struct kube_config *config, bool *changed, struct err *err);
 void kube_config_done(struct kube_config *config); /* wipes secrets */

@@ -30,7 +30,7 @@ struct credentials *credentials_hold(struct credentials *c)
 	return c;
 }
 
-/* httpc's structure borrows, so its strings are const; these ones are ours. */
+/* httpc's structure borrows, so its strings are const; these are our own. */
 static void free_own(const char *text)
 {
 	mem_free_secret((char *)(uintptr_t)text);

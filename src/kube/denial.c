@@ -7,7 +7,7 @@ bool denial_may_pass(struct denial *d, const struct err *err, int64_t now_ms)
 {
 	bool stood = d->stands;
 
-	/* Without an answer nothing is known: neither that it passed, nor that it stands. */
+	/* Without an answer it is not known whether the denial has passed. */
 	if (err && err->kind == ERR_TEMPORARY)
 		return false;
 	d->stands = err && err->kind == ERR_DENIED;

@@ -3,11 +3,11 @@
 #define KUBE_DENIAL_H
 
 /*
- * Whether a denial (401, 403) is believed. An API server that has just started denies what it
- * allows a moment later: its authorizer does not know the roles yet. So what is asked for again
- * anyway is told of a denial only when that has stood for some seconds. Used where watches and
- * reads are repeated (kube/watch, kube/refetch), and by those who repeat calls of their own and
- * would act on a denial.
+ * Whether a denial (401, 403) may be believed. A newly started API server denies what it allows a
+ * moment later, because its authorizer does not know the roles yet. So repeated requests report a
+ * denial only after it has lasted for some seconds. Used where watches and reads are repeated
+ * (kube/watch, kube/refetch), and by callers that repeat calls themselves and would act on a
+ * denial.
  */
 
 #include <stdbool.h>
@@ -23,8 +23,8 @@ struct denial { /* a value; zeroed before the first answer */
 };
 
 /*
- * Takes each outcome (err NULL: a success; now_ms: the loop's clock). True: it is a denial that may
- * pass, so nothing is to be told or done but asking again.
+ * Takes each outcome (err NULL: success; now_ms: the loop's clock). True: a denial that may pass:
+ * report nothing, and ask again.
  */
 bool denial_may_pass(struct denial *d, const struct err *err, int64_t now_ms);
 

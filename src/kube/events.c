@@ -32,17 +32,17 @@
 #define BODY_MAX          16384
 
 /*
- * A sent Event, to detect repeats. The table is in order of last use; the oldest is dropped first.
+ * A sent Event, to detect repeats. The table is ordered by last use; the oldest is dropped first.
  */
 struct memory {
 	uint64_t print;  /* the key */
-	uint64_t number; /* ends the Event's name */
-	char *path;      /* of the Event, for patches; NULL until there is a repeat: there are few */
+	uint64_t number; /* the end of the Event's name */
+	char *path;      /* of the Event, for patches; NULL until its first repeat, as most have none */
 	unsigned count;
 	int64_t seen_at_ms;    /* last, loop clock */
 	int64_t written_at_ms; /* created or patched, loop clock */
 	int64_t seen_unix_ms;
-	unsigned written_count; /* count known to the API server; 0: not created yet, or perhaps */
+	unsigned written_count; /* count known to the API server; 0: not created yet, or unknown */
 	bool writing;
 	UT_hash_handle hh;
 };
@@ -71,7 +71,7 @@ struct events {
 
 static void send_waiting(void *arg);
 
-static void count(struct events *e, const char *outcome)
+static void count_outcome(struct events *e, const char *outcome)
 {
 	if (e->outcomes)
 		counters_add(e->outcomes, &outcome, 1);
@@ -79,7 +79,7 @@ static void count(struct events *e, const char *outcome)
 
 /* ---- Text within the API's limits ---- */
 
-/* At most max bytes, cut between characters; what is not UTF-8 becomes "?". */
+/* At most max bytes, cut between characters; invalid UTF-8 becomes "?". */
 static char *cut(const char *text, size_t max)
 {
 	struct buf out = BUF_INIT(max);
@@ -163,7 +163,7 @@ static struct memory *memory_find(struct events *e, uint64_t print)
 	return m;
 }
 
-/* Drops old entries to make room: the table is in order of last use. */
+/* Drops old entries to make room: the table is ordered by last use. */
 static struct memory *memory_new(struct events *e, uint64_t print, uint64_t number, int64_t now_ms)
 {
 	struct memory *m, *next;
@@ -200,8 +200,8 @@ static void event_write_free(struct event_write *j)
 }
 
 /*
- * A creation that had no answer: maybe the Event is there. It is created under the same name when
- * it is to be sent again, so there are never two.
+ * A creation without an answer: the Event may exist. The next attempt uses the same name, so there
+ * are never two.
  */
 static void event_write_leave_open(struct event_write *j)
 {
@@ -211,18 +211,18 @@ static void event_write_leave_open(struct event_write *j)
 		m->writing = false;
 		m->written_count = 0;
 	}
-	count(j->events, "failed");
+	count_outcome(j->events, "failed");
 	event_write_free(j);
 }
 
-/* Drops a write; the next of its kind starts anew. */
+/* Drops a write; the next Event of its kind starts anew. */
 static void event_write_drop(struct event_write *j, const char *outcome)
 {
 	struct memory *m = memory_find(j->events, j->print);
 
 	if (m)
 		memory_forget(j->events, m);
-	count(j->events, outcome);
+	count_outcome(j->events, outcome);
 	event_write_free(j);
 }
 
@@ -271,7 +271,7 @@ static void write_series_if_due(struct events *e, struct memory *m, int64_t now_
 }
 
 /*
- * Names are random, so an Event that exists is this one: the answer to an earlier attempt was lost,
+ * Names are random, so an existing Event is this one: the answer to an earlier attempt was lost,
  * here or inside libcurl. It counts once, whatever this attempt said.
  */
 static bool exists_already(const struct event_write *j, const struct err *err)
@@ -285,7 +285,7 @@ static void written(struct event_write *j, bool was_there)
 	struct memory *m = memory_find(e, j->print);
 
 	e->failures = 0;
-	count(e, "sent");
+	count_outcome(e, "sent");
 	event_write_free(j);
 	if (!m)
 		return;
@@ -316,8 +316,8 @@ static void on_sent(void *arg, const json_t *object, const struct err *err)
 		event_write_leave_open(j);
 	} else {
 		/*
-		 * A namespace being deleted, missing permissions, an Event that is gone: retrying
-		 * would not help.
+		 * A namespace being deleted, missing permissions, a deleted Event: retrying would
+		 * not help.
 		 */
 		log_debug("events", "%s: %s", j->request.path, err->msg);
 		event_write_drop(j, "failed");
@@ -340,7 +340,7 @@ static void send_waiting(void *arg)
 	}
 }
 
-/* ---- In ---- */
+/* ---- The interface ---- */
 
 /* Events about cluster-wide objects are in "default" (client-go: tools/events, recorder). */
 static const char *namespace_of(const struct events_object *about)
@@ -364,7 +364,7 @@ static bool is_plain(const char *text)
 	return kube_escape(text, out, sizeof out) && strcmp(text, out) == 0 && *text;
 }
 
-/* m: of the same Event, when whether it was created is not known; NULL. */
+/* m: the memory of the same Event if it is not known whether that was created; NULL. */
 static void send_new(struct events *e, const struct events_object *about, struct memory *m, uint64_t print,
 	const char *type, const char *reason, const char *action, const char *note)
 {
@@ -377,7 +377,7 @@ static void send_new(struct events *e, const struct events_object *about, struct
 	int64_t now_ms = loop_now_ms(kube_loop(e->k));
 
 	if (!body) {
-		count(e, "failed");
+		count_outcome(e, "failed");
 		return;
 	}
 	if (!m)
@@ -404,7 +404,7 @@ static void send_repeat(struct events *e, const struct events_object *about, str
 	write_series_if_due(e, m, now_ms);
 }
 
-/* A keyed hash of all parts, so that nobody can choose a note that collides with another Event. */
+/* A keyed hash of all parts, so that no one can choose a note that collides with another Event. */
 static uint64_t print_of(const char *const *parts, size_t count)
 {
 	uint64_t print = 0;
@@ -429,7 +429,7 @@ void events_send(struct events *e, const struct events_object *about, const char
 	struct memory *m;
 
 	if (e->held) {
-		count(e, "held");
+		count_outcome(e, "held");
 		return;
 	}
 	print = print_of(parts, sizeof parts / sizeof *parts);
@@ -443,7 +443,7 @@ void events_send(struct events *e, const struct events_object *about, const char
 		return;
 	}
 	if (m)
-		set_path(m, about); /* if it is there, this one becomes its series */
+		set_path(m, about); /* if it exists, this one becomes its series */
 	send_new(e, about, m, print, type, cut_reason, cut_action, cut_note);
 }
 

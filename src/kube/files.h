@@ -14,7 +14,7 @@
 
 #include "base/err.h"
 
-struct files {                       /* a value; zero-initialised is empty */
+struct files {                       /* a value; zeroed it is empty */
 	struct files_entry *entries; /* owned */
 	size_t count;
 };
@@ -26,8 +26,8 @@ struct files_entry {
 
 /*
  * Reads a regular file of at most `cap` bytes into *text (NUL-terminated, the caller owns it) and
- * remembers it, also when it is missing (ERR_MISSING). ERR_INVALID: too big, not a regular file,
- * not readable.
+ * remembers it, even if it is missing (ERR_MISSING). ERR_INVALID: too big, not a regular file, not
+ * readable.
  */
 int files_read(struct files *f, const char *path, size_t cap, char **text, size_t *len, struct err *err);
 
@@ -38,6 +38,6 @@ int files_read_beneath(struct files *f, const char *root, const char *path, size
 bool files_changed(const struct files *f); /* follows symbolic links, as mounted service accounts need */
 void files_done(struct files *f);
 
-uint64_t files_stamp(const char *path); /* as a struct files_entry has it; follows symbolic links */
+uint64_t files_stamp(const char *path); /* the stamp of struct files_entry; follows symbolic links */
 
 #endif

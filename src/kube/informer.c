@@ -13,7 +13,7 @@ static const char *meta_text(const json_t *object, const char *key)
 	return json_str_or_empty(json_object_get(object, "metadata"), key);
 }
 
-/* ---- What the watch brings ---- */
+/* ---- Events of the watch ---- */
 
 /* Some servers' caches ignore the field selector. */
 static bool is_asked_for(const struct informer *i, const json_t *object)
@@ -62,7 +62,7 @@ static void on_deleted(void *arg, const json_t *object)
 }
 
 /*
- * A temporary error now concerns the watch only. A refusal stays: the permission may cover only the
+ * A temporary error now concerns the watch only. A denial stays: the permission may cover only the
  * list.
  */
 static void end_passing_trouble(struct informer *i)
@@ -98,7 +98,7 @@ const char *informer_version(const struct informer *i)
 	return i->watch && !i->listing ? watch_version(i->watch) : "";
 }
 
-/* ---- Troubles ---- */
+/* ---- Errors ---- */
 
 bool informer_is_denied(const struct err *err)
 {
@@ -136,7 +136,7 @@ static void on_trouble(void *arg, const struct err *err)
 		i->events->on_trouble(i->arg, err);
 }
 
-/* ---- In and out ---- */
+/* ---- The interface ---- */
 
 void informer_start(struct informer *i, struct kube *kube, const struct informer_config *config,
 	const struct informer_events *events, void *arg)

@@ -8,8 +8,8 @@
  * complete list, and keeps the watch's error as one text and one log line.
  *
  * It stores no objects. Its user stores what it needs of each (decoded, some fields, a count) and
- * marks it with the number `list` on arrival; what does not carry that number at on_synced no
- * longer exists. Objects are JSON, borrowed for the call.
+ * marks it with the number `list` on arrival; objects without that number at on_synced no longer
+ * exist. Objects are JSON, borrowed for the call.
  *
  * It is embedded in its user's struct and zeroed before the first start. The user may read its
  * fields but not write them. It owns the watch and the error, and borrows all texts until it is
@@ -31,8 +31,8 @@ struct informer_config {
 	int page;                   /* objects per chunk; 0: the watch's own */
 	const char *subject;        /* "jobs", "configmap kube-system/x": for the log */
 	const char *failing;        /* prefix of its error; NULL: "watching <subject>"; "": none */
-	const char *grant;          /* named in its error when access is denied: "grant list and watch on jobs" */
-	bool quiet;                 /* errors are logged by its user, or with informer_log */
+	const char *grant;          /* named in its error if access is denied: "grant list and watch on jobs" */
+	bool quiet;                 /* its user logs errors, or calls informer_log */
 	bool managed_fields;        /* whole objects, with their managedFields (kube/objecttext.h) */
 };
 
@@ -43,7 +43,7 @@ struct informer_events {            /* all but on_object and on_deleted are opti
 	void (*on_synced)(void *arg);                        /* a list is complete; not when name is set */
 	/* `trouble` has changed; err: the watch's own error */
 	void (*on_trouble)(void *arg, const struct err *err);
-	bool (*on_text)(void *arg, const struct objecttext *text); /* kube/watch's; it may not be stopped in it */
+	bool (*on_text)(void *arg, const struct objecttext *text); /* kube/watch's; must not stop the informer */
 };
 
 struct informer {

@@ -34,7 +34,7 @@ struct keeper {
 	bool create_by_apply;
 };
 
-static void tell(struct keeper *k)
+static void notify_policy(struct keeper *k)
 {
 	if (k->policy->on_change)
 		k->policy->on_change(k->arg);
@@ -84,7 +84,7 @@ static int64_t brake_ms(struct keeper *k)
 
 static void on_written(void *arg, const json_t *object, const struct err *err);
 
-static void send(struct keeper *k)
+static void send_write(struct keeper *k)
 {
 	bool by_name = k->version || k->create_by_apply;
 	MEM_AUTO char *path = mem_printf("%s%s%s?fieldManager=kscaled", k->collection, by_name ? "/" : "",
@@ -125,7 +125,7 @@ void keeper_look(struct keeper *k)
 	if (k->braked)
 		loop_timer_set(&k->timer, wait_ms);
 	else
-		send(k);
+		send_write(k);
 }
 
 static void on_timer(void *arg)
@@ -140,7 +140,7 @@ void keeper_hurry(struct keeper *k)
 	keeper_look(k);
 }
 
-/* ---- Looking ---- */
+/* ---- Reading ---- */
 
 static const char *version_of(const json_t *object)
 {
@@ -148,7 +148,7 @@ static const char *version_of(const json_t *object)
 }
 
 /* NULL: it does not exist. */
-static void take(struct keeper *k, const json_t *object)
+static void take_state(struct keeper *k, const json_t *object)
 {
 	k->looked = true;
 	free(k->version);
@@ -156,7 +156,7 @@ static void take(struct keeper *k, const json_t *object)
 	if (!object)
 		k->written_at_ms = 0; /* a new object reverts nothing */
 	k->policy->on_object(k->arg, object);
-	tell(k);
+	notify_policy(k);
 }
 
 static void on_object(void *arg, const json_t *object)
@@ -167,7 +167,7 @@ static void on_object(void *arg, const json_t *object)
 		return;
 	if (informer_is_old(&k->informer, object, k->version))
 		return;
-	take(k, object);
+	take_state(k, object);
 	keeper_look(k);
 }
 
@@ -178,7 +178,7 @@ static void on_deleted(void *arg, const json_t *object)
 	/* An answer may have delivered the recreated object already. */
 	if ((k->looked && !k->version) || (object && informer_is_old(&k->informer, object, k->version)))
 		return;
-	take(k, NULL);
+	take_state(k, NULL);
 	keeper_look(k);
 }
 
@@ -189,7 +189,7 @@ static void on_trouble(void *arg, const struct err *err)
 
 	if (err && (err->kind == ERR_DENIED || err->kind == ERR_MISSING))
 		k->refused = true;
-	tell(k);
+	notify_policy(k);
 }
 
 static void on_written(void *arg, const json_t *object, const struct err *err)
@@ -208,19 +208,19 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 			set_trouble(k, err);
 		k->braked = k->setbacks > 0;
 		loop_timer_set(&k->timer, setback_ms(k));
-		tell(k);
+		notify_policy(k);
 		return;
 	}
 	end_trouble(k);
 	k->written_at_ms = loop_now_ms(kube_loop(k->kube));
 	/* Not if the watch was faster and delivered a newer state or the deletion. */
 	if (object && version_compare(version_of(object), known) > 0)
-		take(k, object);
+		take_state(k, object);
 	k->policy->on_written(k->arg, created);
 	keeper_look(k);
 }
 
-/* ---- In and out ---- */
+/* ---- The interface ---- */
 
 bool keeper_is_writing(const struct keeper *k)
 {

@@ -53,7 +53,7 @@ int kubeconfig_add(struct kubeconfig *kc, const char *text, size_t len, const ch
 	return 0;
 }
 
-/* ---- One thing of one file, and how messages name it ---- */
+/* ---- A part of a file, and its name in messages ---- */
 
 struct part {
 	const struct kubeconfig_file *file;
@@ -62,7 +62,7 @@ struct part {
 	const char *name;  /* borrowed */
 };
 
-static int refuse(const struct part *at, const char *field, const char *why, struct err *err)
+static int refuse_field(const struct part *at, const char *field, const char *why, struct err *err)
 {
 	return err_set(err, ERR_INVALID, "kubeconfig %s: %s \"%s\": %s: %s", at->file->path, at->kind, at->name, field,
 		why);
@@ -83,7 +83,7 @@ static int text_field(const struct part *at, const char *field, char **out, stru
 	const char *text = yamldoc_text(node);
 
 	*out = text && *text ? mem_dup(text) : NULL;
-	return node && !text ? refuse(at, field, "must be a string without NUL bytes", err) : 0;
+	return node && !text ? refuse_field(at, field, "must be a string without NUL bytes", err) : 0;
 }
 
 static int bool_field(const struct part *at, const char *field, bool *out, struct err *err)
@@ -98,7 +98,7 @@ static int bool_field(const struct part *at, const char *field, bool *out, struc
 	else if (text && strcasecmp(text, "false") == 0)
 		*out = false;
 	else
-		return refuse(at, field, "must be true or false", err);
+		return refuse_field(at, field, "must be true or false", err);
 	return 0;
 }
 
@@ -112,7 +112,7 @@ static char *resolve(const char *kubeconfig_path, const char *path)
 	return mem_printf("%.*s/%s", (int)(slash - kubeconfig_path), kubeconfig_path, path);
 }
 
-/* NULL: not base64, or not of a text. */
+/* NULL: not base64, or not text. */
 static char *decode_text(const char *base64)
 {
 	size_t len;
@@ -125,7 +125,7 @@ static char *decode_text(const char *base64)
 	return NULL;
 }
 
-/* "<field>-data" (base64) or the path in "<field>"; the data win. */
+/* "<field>-data" (base64) or the path in "<field>"; the data take precedence. */
 static int pem_field(const struct part *at, const char *field, struct kubeconfig_source *out, struct err *err)
 {
 	MEM_AUTO char *data_field = mem_printf("%s-data", field);
@@ -136,7 +136,7 @@ static int pem_field(const struct part *at, const char *field, struct kubeconfig
 	if (data) {
 		out->inline_text = decode_text(data);
 		mem_free_secret(data);
-		return out->inline_text ? 0 : refuse(at, data_field, "must be base64 of PEM text", err);
+		return out->inline_text ? 0 : refuse_field(at, data_field, "must be base64 of PEM text", err);
 	}
 	if (text_field(at, field, &path, err) < 0)
 		return -1;
@@ -146,11 +146,11 @@ static int pem_field(const struct part *at, const char *field, struct kubeconfig
 	return 0;
 }
 
-/* ---- Finding ---- */
+/* ---- Look-up ---- */
 
 /*
- * The mapping `kind` of the entry with this name in the list `list`, in the first file that has
- * one.
+ * Finds the mapping `kind` of the entry with this name in the list `list`, in the first file that
+ * has one.
  */
 static int find_part(const struct kubeconfig *kc, const char *list, const char *kind, const char *name,
 	struct part *out, struct err *err)
@@ -167,7 +167,7 @@ static int find_part(const struct kubeconfig *kc, const char *list, const char *
 				continue;
 			*out = (struct part){ file, yamldoc_field(file->doc, entry, kind), kind, name };
 			if (!yamldoc_is_null(out->node) && !yamldoc_is_mapping(out->node))
-				return refuse(out, kind, "must be a mapping", err);
+				return refuse_field(out, kind, "must be a mapping", err);
 			return 0;
 		}
 	}
@@ -210,21 +210,22 @@ static int choose_cluster(const struct part *at, struct kubeconfig_choice *out, 
 		pem_field(at, "certificate-authority", &out->ca, err) < 0)
 		return -1;
 	if (!out->server)
-		return refuse(at, "server", "is missing", err);
+		return refuse_field(at, "server", "is missing", err);
 	host = text_behind_nocase(out->server, "https://");
 	if (!host)
 		host = text_behind_nocase(out->server, "http://");
 	if (!host)
-		return refuse(at, "server", "must start with https://", err);
+		return refuse_field(at, "server", "must start with https://", err);
 	if (!*host || *host == '/' || strpbrk(host, " \t\r\n?#"))
-		return refuse(at, "server", "must be https://HOST:PORT, with a path at most", err);
+		return refuse_field(at, "server", "must be https://HOST:PORT, with a path at most", err);
 	for (len = strlen(out->server); out->server[len - 1] == '/'; len--)
 		out->server[len - 1] = '\0';
 	if (out->proxy_url && !text_behind_nocase(out->proxy_url, "http://") &&
 		!text_behind_nocase(out->proxy_url, "https://") && !text_behind_nocase(out->proxy_url, "socks5://"))
-		return refuse(at, "proxy-url", "must start with http://, https:// or socks5://", err);
+		return refuse_field(at, "proxy-url", "must start with http://, https:// or socks5://", err);
 	if (out->insecure && (out->ca.inline_text || out->ca.file))
-		return refuse(at, "insecure-skip-tls-verify", "cannot stand beside certificate-authority", err);
+		return refuse_field(at, "insecure-skip-tls-verify", "cannot be combined with certificate-authority",
+			err);
 	return 0;
 }
 
@@ -259,7 +260,7 @@ static int choose_user(const struct part *at, struct kubeconfig_choice *out, str
 		const char *text = yamldoc_text(node);
 
 		if (node && !(text && !*text))
-			return refuse(at, refused[i].field, refused[i].hint, err);
+			return refuse_field(at, refused[i].field, refused[i].hint, err);
 	}
 	if (pem_field(at, "client-certificate", &out->cert, err) < 0 ||
 		pem_field(at, "client-key", &out->key, err) < 0 ||
@@ -270,7 +271,7 @@ static int choose_user(const struct part *at, struct kubeconfig_choice *out, str
 		out->token.file = resolve(at->file->path, token_file);
 	free(token_file);
 	if (!(out->cert.inline_text || out->cert.file) != !(out->key.inline_text || out->key.file))
-		return refuse(at, "client-certificate", "client-certificate and client-key are needed both", err);
+		return refuse_field(at, "client-certificate", "client-certificate and client-key are both needed", err);
 	return 0;
 }
 
@@ -286,7 +287,7 @@ static int choose(const struct kubeconfig *kc, struct kubeconfig_choice *out, st
 		text_field(&part, "namespace", &out->namespace_, err) < 0)
 		return -1;
 	if (!out->cluster)
-		return refuse(&part, "cluster", "is missing", err);
+		return refuse_field(&part, "cluster", "is missing", err);
 	if (find_part(kc, "clusters", "cluster", out->cluster, &part, err) < 0 || choose_cluster(&part, out, err) < 0)
 		return -1;
 	if (!out->user)

@@ -11,13 +11,13 @@
 enum where { ELSEWHERE, IN_METADATA, IN_STATUS };
 
 /*
- * A relevant member: an array, which is stripped, or a text, whose position is noted. The API
- * server writes no white space.
+ * A relevant member: an array to strip, or a text whose position is noted. The API server writes no
+ * white space.
  */
 static const struct member {
 	const char *key;
 	enum where where;
-	size_t note; /* offset of its objecttext_part; 0: it is stripped */
+	size_t note; /* offset of its objecttext_part; 0: to strip */
 } members[] = {
 	{ "\"managedFields\":[", IN_METADATA, 0 },
 	{ "\"name\":\"", IN_METADATA, offsetof(struct objecttext, name) },
@@ -35,7 +35,7 @@ struct text_place {
 	enum where where;
 };
 
-/* The end of the string that begins at `at`; end: it is not terminated. */
+/* The end of the string that begins at `at`; `end` if it is not terminated. */
 static const char *skip_string(const char *at, const char *end)
 {
 	const char *quote = at, *slash;
@@ -50,7 +50,7 @@ static const char *skip_string(const char *at, const char *end)
 	return quote + 1;
 }
 
-/* The end of the array that begins at `at`; NULL: it is not terminated. */
+/* The end of the array that begins at `at`; NULL if it is not terminated. */
 static const char *skip_array(const char *at, const char *end)
 {
 	size_t depth = 0;
@@ -99,15 +99,15 @@ static const struct member *member_at(const struct text_place *p, const char *en
 	if (p->where == ELSEWHERE || p->depth != p->own)
 		return NULL;
 	for (size_t i = 0; i < MEM_COUNT(members); i++)
-		/* Mostly decided by the second character. */
+		/* The second character usually decides. */
 		if (members[i].where == p->where && end - p->at > 1 && p->at[1] == members[i].key[1] &&
 			begins(p->at, end, members[i].key))
 			return &members[i];
 	return NULL;
 }
 
-/* The next member from p->at on, which advances. NULL: none. */
-static const struct member *find(const char *json, const char *end, struct text_place *p)
+/* The next member from p->at on, which is advanced. NULL: none. */
+static const struct member *next_member(const char *json, const char *end, struct text_place *p)
 {
 	const struct member *found;
 
@@ -164,7 +164,7 @@ void objecttext_read(struct objecttext *out, const char *json, size_t len, char 
 	char *written = room;
 
 	*out = (struct objecttext){ .namespace_ = { "", 0 } };
-	while ((m = find(json, end, &p)) != NULL) {
+	while ((m = next_member(json, end, &p)) != NULL) {
 		const char *found = p.at, *value = found + strlen(m->key) - 1, *behind;
 
 		if (m->note) {

@@ -3,16 +3,16 @@
 #define KUBE_OBJECTTEXT_H
 
 /*
- * An object as the API server sends it, before it is parsed: to parse it is most of what it costs.
+ * The text of an object from the API server, before it is parsed: parsing is most of its cost.
  *
- * What hardly anybody reads is stripped from the text, as controller-runtime's
- * TransformStripManagedFields does from the object:
+ * Fields that hardly anyone reads are stripped from the text, like TransformStripManagedFields of
+ * controller-runtime does from objects:
  * - metadata.managedFields, which client wrote which field: often more than half of the text;
  * - status.currentMetrics, an HPA's measured values: they change with each of its syncs.
  *
- * The text says, too, which object it is in which version, and of a watch event, by its print,
- * whether anything else differs from an event before: so an object that is known already, or that
- * differs in what is stripped only, need not be parsed.
+ * The scan also finds name and version of the object and, for a watch event, a print that shows
+ * whether anything but the stripped fields differs from an earlier event. So an object that is
+ * known already, or that differs only in stripped fields, need not be parsed.
  */
 
 #include <jansson.h>
@@ -21,18 +21,21 @@
 #include <stdint.h>
 
 struct objecttext_part {
-	const char *at; /* not ended by a NUL; NULL: it is not said, or not in plain characters */
+	const char *at; /* not NUL-terminated; NULL: absent, or with escapes */
 	size_t len;
 };
 
 struct objecttext {
 	const char *json; /* stripped */
 	size_t len;
-	/* Of a single object, also in a watch event. namespace_ is empty for a cluster-wide one. */
+	/*
+	 * Of a single object, also inside a watch event. namespace_ is empty for a cluster-wide
+	 * one.
+	 */
 	struct objecttext_part namespace_, name, uid, version;
 	/*
-	 * Of an ADDED or MODIFIED event: a keyed hash of the object's text without its version. 0:
-	 * any other text.
+	 * Of an ADDED or MODIFIED event: a keyed hash of the object's text without its version. 0
+	 * for any other text.
 	 */
 	uint64_t print;
 };

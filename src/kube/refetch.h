@@ -4,9 +4,9 @@
 
 /*
  * A GET that is retried until answered: once on request, or periodically. For what no watch
- * delivers: /scale of a target, an object named after its kind's list was read. Its managedFields
- * are left out (kube/objecttext.h): they tell who made the last change, and a first reading is not
- * compared to anything. Owns the call and its timer; does not interpret the answer.
+ * delivers: /scale of a target, an object named after its kind's list was read. managedFields are
+ * stripped (kube/objecttext.h): they show who made the last change, and a first reading is not
+ * compared with anything. Owns the call and its timer; does not interpret the answer.
  */
 
 #include <jansson.h>
@@ -20,8 +20,8 @@ struct refetch;
 
 /*
  * Receives object (borrowed) or err, exactly one of them. failures: consecutive, including this
- * one. ERR_MISSING counts as an answer and is not retried. A denial is retried, and told when it
- * has stood for a while (kube/denial.h). The callback may free the refetch.
+ * one. ERR_MISSING counts as an answer and is not retried. A denial is retried, and reported when
+ * it has lasted for a while (kube/denial.h). The callback may free the refetch.
  */
 typedef void (*refetch_fn)(void *arg, const json_t *object, const struct err *err, unsigned failures);
 

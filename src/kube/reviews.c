@@ -17,7 +17,7 @@ struct review_ask {
 	void *arg;
 };
 
-/* Wipes the body. One that did not fit is truncated, and the API server answers 400. */
+/* Wipes the body. A body that did not fit is truncated, and the API server answers 400. */
 static struct kube_call *review(struct kube *k, const char *path, struct buf *body, kube_fn fn, struct review_ask asked)
 {
 	struct kube_request request = { .verb = KUBE_REVIEW,
@@ -34,7 +34,7 @@ static struct kube_call *review(struct kube *k, const char *path, struct buf *bo
 	return call;
 }
 
-/* ---- Who ---- */
+/* ---- Tokens ---- */
 
 void review_user_done(struct review_user *u)
 {
@@ -139,7 +139,7 @@ static void on_token_reviewed(void *arg, const json_t *object, const struct err 
 		return;
 	}
 	/*
-	 * A token that is bad has status.error too; only the flag counts (k8s.io/apiserver: token
+	 * A rejected token has status.error, too; only the flag counts (k8s.io/apiserver: token
 	 * webhook).
 	 */
 	if (!json_is_true(json_object_get(status, "authenticated")))
@@ -162,7 +162,7 @@ struct kube_call *review_token(struct kube *k, const char *token, review_token_f
 		(struct review_ask){ .on_token = fn, .arg = arg });
 }
 
-/* ---- May they ---- */
+/* ---- Permissions ---- */
 
 static void on_access_reviewed(void *arg, const json_t *object, const struct err *err)
 {
@@ -181,7 +181,7 @@ static void on_access_reviewed(void *arg, const json_t *object, const struct err
 	ask->on_access(ask->arg, allowed, reason, NULL);
 }
 
-/* ,"name":"value" where there is one. */
+/* Appends ,"name":"value" if there is a value. */
 static void put_text(struct buf *b, const char *name, const char *value)
 {
 	if (!value || !*value)
@@ -198,7 +198,7 @@ static bool key_came_before(const struct review_user *user, size_t index)
 	return false;
 }
 
-/* Pairs into lists by key. */
+/* Groups the pairs into lists by key. */
 static void put_extra(struct buf *b, const struct review_user *user)
 {
 	const char *between = "";

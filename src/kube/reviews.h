@@ -27,7 +27,8 @@ void review_user_done(struct review_user *u);
 typedef void (*review_token_fn)(void *arg, const struct review_user *user, const struct err *err);
 struct kube_call *review_token(struct kube *k, const char *token, review_token_fn fn, void *arg);
 
-struct review_access { /* resource attributes when `resource` is set, else a non-resource path; borrowed for the call */
+/* Resource attributes if `resource` is set, otherwise a non-resource path. Borrowed. */
+struct review_access {
 	const char *verb, *group, *version, *resource, *namespace_, *name;
 	const char *path;
 };

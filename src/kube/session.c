@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kube/session.h"
 
-#include <config.h> /* configure's; in quotes it would be the one of this folder */
+#include <config.h> /* configure's; with quotes it would be this folder's */
 #include <stdio.h>
 
-#define LOST_MS          10000 /* so long no request was answered: contact is lost */
-#define REFRESH_EVERY_MS 30000 /* a mounted token is replaced by kubelet well before it ends */
+#define LOST_MS          10000 /* contact counts as lost after this time without an answer */
+#define REFRESH_EVERY_MS 30000 /* kubelet replaces a mounted token well before it ends */
 
 const char session_user_agent[] = "User-Agent: kscaled/" PACKAGE_VERSION;
 
-static void count(const struct session *s, const char *verb, const char *code)
+static void count_request(const struct session *s, const char *verb, const char *code)
 {
 	const char *labels[] = { verb, code };
 
@@ -23,7 +23,7 @@ void session_answered(struct session *s, const char *verb, int http_status)
 
 	s->unanswered_since_ms = 0;
 	snprintf(code, sizeof code, "%d", http_status);
-	count(s, verb, code);
+	count_request(s, verb, code);
 }
 
 void session_unanswered(struct session *s, const char *verb, const struct err *why)
@@ -31,7 +31,7 @@ void session_unanswered(struct session *s, const char *verb, const struct err *w
 	if (!s->unanswered_since_ms)
 		s->unanswered_since_ms = loop_now_ms(s->loop);
 	s->unanswered = *why;
-	count(s, verb, "error");
+	count_request(s, verb, "error");
 }
 
 const char *session_trouble(struct session *s)

@@ -19,9 +19,9 @@ struct session {
 	int64_t refreshed_at_ms;
 	struct loop_task refresh_task;    /* reloads the credentials */
 	struct counters_family *requests; /* NULL without a registry */
-	int64_t unanswered_since_ms;      /* since the first request without an answer; 0: the last had one */
-	struct err unanswered;            /* why */
-	char trouble[ERR_MSG_MAX + 64];   /* session_trouble's */
+	int64_t unanswered_since_ms;      /* time of the first request without an answer; 0: the last one had one */
+	struct err unanswered;            /* the error */
+	char trouble[ERR_MSG_MAX + 64];   /* the text of session_trouble */
 };
 
 extern const char session_user_agent[]; /* a header line */
@@ -30,6 +30,6 @@ void session_answered(struct session *s, const char *verb, int http_status);
 void session_unanswered(struct session *s, const char *verb, const struct err *why);
 const char *session_trouble(struct session *s); /* kube_trouble (kube/client.h) */
 void session_refresh_soon(struct session *s);   /* at the end of the turn */
-void session_refresh_if_due(struct session *s); /* the same */
+void session_refresh_if_due(struct session *s); /* likewise, if due */
 
 #endif

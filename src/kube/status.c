@@ -67,7 +67,9 @@ void status_to_err(int http_status, const char *body, size_t len, int64_t retry_
 	if (json_str_is(object, "kind", "Status")) {
 		fill(object, http_status, retry_after_ms, err);
 	} else {
-		/* Its first line. An object is not quoted: it may be a Secret or a token. */
+		/*
+		 * Quotes its first line, unless it is an object, which may be a Secret or a token.
+		 */
 		snprintf(text, sizeof text, "%.*s", (int)(len < QUOTE_MAX ? len : QUOTE_MAX - 1), len ? body : "");
 		text[text[strspn(text, " \t\r\n")] == '{' ? 0 : strcspn(text, "\r\n")] = '\0';
 		err_set(err, status_kind(http_status), "HTTP %d from the API server%s%s", http_status,

@@ -18,11 +18,10 @@
 enum err_kind status_kind(int http_status);
 
 /*
- * From a failing answer. A body that is no Status is quoted in short when it is text (a proxy's
- * page), and not when it is an object, which may hold a secret.
- * retry_after_ms: from the header, 0 when absent; a Status' retryAfterSeconds is used, too. What is
- * asked for is bounded: a proxy before the API server may send away for a day with one page, and
- * would be obeyed by all that watches and renews.
+ * From a failing answer. A body that is not a Status is quoted in short if it is text (a proxy's
+ * page), but not if it is an object, which may hold a secret. retry_after_ms: from the header, 0 if
+ * absent; a Status' retryAfterSeconds is used, too. The delay is bounded: otherwise one page of a
+ * proxy before the API server could stop all watches and renewals for a day.
  */
 #define STATUS_RETRY_AFTER_MAX_MS 30000
 void status_to_err(int http_status, const char *body, size_t len, int64_t retry_after_ms, struct err *err);

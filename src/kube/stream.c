@@ -8,16 +8,16 @@
 #include "base/mem.h"
 
 /*
- * When the first stream is connected but not answered for this time (a server that queues
- * requests), the others start.
+ * If the first stream is connected but not answered for this time (a server that queues requests),
+ * the others start.
  */
 #define GO_AHEAD_MS 6000
-/* Beyond that a connection that carries nothing is given up (net/http/httpc). */
+/* After this time a connection that carries nothing is given up (net/http/httpc). */
 #define PROBE_MS 5000
-/* So often streams by HTTP/1.1 are begun anew for doubts. */
+/* How often HTTP/1.1 streams may be restarted because of doubts. */
 #define DOUBT_EVERY_MS 30000
 
-/* One connection's worth of streams. */
+/* Streams that share one connection. */
 struct stream_link {
 	struct session *session; /* borrowed */
 	struct stream_link *prev, *next;
@@ -182,7 +182,7 @@ static void on_fail_task(void *arg)
 	s->events.on_done(s->arg, NULL, &err);
 }
 
-/* ---- What httpc says ---- */
+/* ---- Events of httpc ---- */
 
 static void on_connected(void *arg, bool http2)
 {
@@ -232,7 +232,7 @@ static void reset_if_silent(struct kube_stream *s)
 
 	if (s->silence_ms == 0 || s->age != l->age || loop_now_ms(l->session->loop) - s->heard_at_ms < s->silence_ms)
 		return;
-	log_debug("kube", "a watch heard nothing for %lld s: dialling anew", (long long)(s->silence_ms / 1000));
+	log_debug("kube", "a watch received nothing for %lld s: reconnecting", (long long)(s->silence_ms / 1000));
 	link_reset(l);
 }
 
@@ -257,7 +257,7 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 	s->events.on_done(s->arg, response, err);
 }
 
-/* ---- Doubts ---- */
+/* ---- Dead connections ---- */
 
 static void end_probe(struct stream_link *l)
 {
@@ -267,7 +267,7 @@ static void end_probe(struct stream_link *l)
 	l->probed_under = NULL;
 }
 
-/* Any answer shows that the connection lives. Without one httpc has ended its streams. */
+/* Any answer shows that the connection lives. Without one, httpc has ended its streams. */
 static void on_probed(void *arg, const struct httpc_response *response, const struct err *err)
 {
 	struct stream_link *l = arg;
@@ -280,8 +280,8 @@ static void on_probed(void *arg, const struct httpc_response *response, const st
 }
 
 /*
- * A short request on the connection of the streams, which may wait for minutes without a byte: as
- * client-go's PINGs, which libcurl has no answer to. /version is open to each who is logged in.
+ * Sends a short request on the connection of the streams, which may carry no byte for minutes: like
+ * client-go's PINGs, which libcurl cannot evaluate. Every authenticated user may read /version.
  */
 static void link_probe(struct stream_link *l)
 {
@@ -303,9 +303,9 @@ static void link_probe(struct stream_link *l)
 }
 
 /*
- * By HTTP/1.1 each stream has a connection of its own, which no other request can try: those that
- * heard nothing since then begin anew where they were. One goes ahead, so a server that is only
- * slow gets the others when it has answered that.
+ * With HTTP/1.1 each stream has a connection of its own, which no other request can test: streams
+ * that received nothing since then restart at their position. One goes first, so a server that is
+ * only slow gets the others when it has answered that.
  */
 static void link_renew(struct stream_link *l, int64_t since_ms)
 {
@@ -315,7 +315,8 @@ static void link_renew(struct stream_link *l, int64_t since_ms)
 	if (l->doubted_ms && now_ms - l->doubted_ms < DOUBT_EVERY_MS)
 		return;
 	l->doubted_ms = now_ms;
-	err_set(&l->why, ERR_TEMPORARY, "nothing came on the watch's connection, nor on that of a request");
+	err_set(&l->why, ERR_TEMPORARY,
+		"the connection is dead: neither the watch nor a test request received anything");
 	DL_FOREACH (l->streams, s) {
 		if (s->state != STREAM_ANSWERED || s->heard_at_ms > since_ms)
 			continue;
@@ -342,7 +343,7 @@ void stream_doubt_links(struct streams *all, int64_t since_ms)
 	}
 }
 
-/* ---- In and out ---- */
+/* ---- The interface ---- */
 
 static struct stream_link *link_with_room(struct streams *all)
 {
@@ -354,7 +355,7 @@ static struct stream_link *link_with_room(struct streams *all)
 			return l;
 	l = mem_zalloc(sizeof *l);
 	l->session = all->session;
-	l->pool = httpc_new(l->session->loop, &config, NULL); /* the client has one already, so that libcurl works */
+	l->pool = httpc_new(l->session->loop, &config, NULL); /* the client has made one already, so libcurl works */
 	loop_timer_init(&l->ahead_timer, l->session->loop, on_ahead_timer, l);
 	DL_APPEND(all->links, l);
 	return l;

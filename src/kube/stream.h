@@ -32,8 +32,8 @@ void kube_stream_cancel(struct kube_stream *s); /* no callback any more; safe fr
 
 /* For kube/client: all links. */
 /*
- * A call had no answer since that time (loop clock): whether connections that carry streams live is
- * found out, and the streams of a dead one fail.
+ * A call got no answer since that time (loop clock): tests the connections that carry streams, and
+ * fails the streams of dead ones.
  */
 void stream_doubt_links(struct streams *all, int64_t since_ms);
 void stream_reset_links(struct streams *all); /* new streams use new connections */

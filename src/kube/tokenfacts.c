@@ -15,7 +15,7 @@
 #define SECONDS_MAX INT64_C(253402300799) /* the year 9999 */
 #define LATEST_MS   (INT64_C(15) * 60 * 1000)
 
-/* base64url (RFC 7515, without padding) to JSON; NULL: it is neither. */
+/* From base64url (RFC 7515, without padding) to JSON; NULL: not valid. */
 static json_t *claims_of(const char *token)
 {
 	const char *first = strchr(token, '.'), *second = first ? strchr(first + 1, '.') : NULL;
@@ -65,7 +65,7 @@ int tokenfacts_read(const char *token, struct tokenfacts *out, struct err *err)
 	*out = (struct tokenfacts){ .issued_unix_ms = 0 };
 	if (!json_is_object(claims)) {
 		json_decref(claims);
-		return err_set(err, ERR_INVALID, "the token is no JSON Web Token");
+		return err_set(err, ERR_INVALID, "the token is not a JSON Web Token");
 	}
 	out->issued_unix_ms = time_of(claims, "iat");
 	out->ends_unix_ms = time_of(claims, "exp");

@@ -3,9 +3,8 @@
 #define KUBE_TOKENFACTS_H
 
 /*
- * What a service account's token says of itself: whose it is and how long it lives. A JWT (RFC
- * 7519), whose signature nobody checks here: it is our own, and decides only when we ask for the
- * next one.
+ * What a service account's token says about itself: its owner and lifetime. A JWT (RFC 7519) whose
+ * signature is not checked: it is our own, and only decides when we ask for the next one.
  */
 
 #include <stdint.h>
@@ -13,17 +12,17 @@
 #include "base/err.h"
 
 struct tokenfacts {
-	char namespace_[64], account[254]; /* of the ServiceAccount; "": it is no service account's */
-	int64_t issued_unix_ms;            /* 0: not said */
-	int64_t ends_unix_ms;              /* 0: never, or not said */
+	char namespace_[64], account[254]; /* of the ServiceAccount; "": not a service account's */
+	int64_t issued_unix_ms;            /* 0: not given */
+	int64_t ends_unix_ms;              /* 0: never, or not given */
 };
 
-/* ERR_INVALID: it is no JWT; the message does not contain it. */
+/* ERR_INVALID: not a JWT; the message does not contain the token. */
 int tokenfacts_read(const char *token, struct tokenfacts *out, struct err *err);
 
 /*
- * When it is to be renewed: at half of its life, and a quarter of an hour before its end at the
- * latest, so that a failing renewal has the other half to succeed in. 0: never.
+ * When to renew it: at half of its life, and at the latest a quarter of an hour before its end, so
+ * that a failing renewal has the other half to succeed in. 0: never.
  */
 int64_t tokenfacts_renew_unix_ms(const struct tokenfacts *facts);
 

@@ -4,7 +4,7 @@
 
 /*
  * Compares two resourceVersions of one object. They are increasing decimal numbers (guaranteed by
- * Kubernetes since 1.35, and always true with etcd); with any other format the later one counts as
+ * Kubernetes since 1.35, and always true with etcd); in any other format the later one counts as
  * newer.
  */
 

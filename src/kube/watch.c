@@ -15,9 +15,8 @@
 
 #define PAGE_DEFAULT     50
 #define LIST_DEADLINE_MS 30000
-#define LINE_MAX_BYTES                                                                                                 \
-	(8u << 20) /* an object is at most 1.5 MiB in etcd; a deleted or changed one comes once per line */
-#define URL_MAX_BYTES (64u << 10)
+#define LINE_MAX_BYTES   (8u << 20) /* an object is at most 1.5 MiB in etcd; each line has one */
+#define URL_MAX_BYTES    (64u << 10)
 /* Bookmarks come about each minute (k8s.io/apiserver: cacher's bookmarkFrequency). */
 #define SILENCE_MS 150000
 /* The server ends a watch after 5 to 10 minutes, as client-go's reflector asks for. */
@@ -45,7 +44,7 @@ struct watch {
 	bool managed_fields;
 
 	enum watch_state state;
-	struct loop_timer timer; /* pausing: then go on; streaming: settled */
+	struct loop_timer timer; /* pausing: resumes at its end; streaming: settled */
 	char *version;           /* resourceVersion, opaque; NULL: list first */
 	char *next_page;         /* the list's continue token; NULL: from the start */
 	bool listed_a_page;      /* of the list under way */
@@ -61,7 +60,7 @@ struct watch {
 	bool failures_without_answer;
 	bool listing_anew; /* after a 410, until the watch works again */
 	struct denial denial;
-	bool troubled;          /* the receiver knows of it */
+	bool troubled;          /* the receiver knows of the error */
 	uint64_t trouble_print; /* hash of the error it knows */
 };
 
@@ -75,7 +74,7 @@ static const struct httpc_events stream_events = { .on_status = on_status,
 	.on_data = on_data,
 	.on_done = on_stream_done };
 
-/* ---- Asking ---- */
+/* ---- The list request ---- */
 
 /*
  * Without resourceVersion: a consistent list of etcd's newest state, with later pages of the same
@@ -132,17 +131,17 @@ static void watch_enter(struct watch *w, enum watch_state to)
 		start_stream(w);
 }
 
-static void forget(char **text)
+static void clear_text(char **text)
 {
 	free(*text);
 	*text = NULL;
 }
 
-/* The list is begun anew, now or after a pause. */
+/* The list is restarted, now or after a pause. */
 static void forget_place(struct watch *w)
 {
-	forget(&w->version);
-	forget(&w->next_page);
+	clear_text(&w->version);
+	clear_text(&w->next_page);
 	w->listed_a_page = false;
 }
 
@@ -173,20 +172,20 @@ static void on_timer(void *arg)
 		go_on(w);
 }
 
-/* ---- Failing ---- */
+/* ---- Failures ---- */
 
 static int64_t backoff_ms(struct watch *w, const struct err *err)
 {
 	bool without_answer = err->http_status == 0 && err->kind == ERR_TEMPORARY;
 	int64_t pause_ms;
 
-	/* A server that answers again, if only with errors, is retried soon. */
+	/* A server that answers again, even with errors, is retried soon. */
 	if (without_answer != w->failures_without_answer)
 		w->failures = 0;
 	w->failures_without_answer = without_answer;
 	pause_ms = loop_backoff_ms(w->failures++, BACKOFF_FIRST_MS,
 		without_answer ? BACKOFF_NO_ANSWER_MAX_MS : BACKOFF_MAX_MS);
-	/* Bounded in kube/status.h: a watch is worth a request each half minute. */
+	/* Bounded in kube/status.h: a watch is worth a request every half minute. */
 	return pause_ms > err->retry_after_ms ? pause_ms : err->retry_after_ms;
 }
 
@@ -222,8 +221,8 @@ static bool keeps_place(const struct watch *w, const struct err *err)
 	return err->kind == ERR_DENIED; /* a server that has just started may not know our permissions yet */
 }
 
-/* The last thing that is done. */
-static void fail(struct watch *w, const struct err *reason)
+/* Must be the last action. */
+static void fail_watch(struct watch *w, const struct err *reason)
 {
 	struct err err = *reason; /* reason may belong to what is freed now */
 	int64_t pause_ms = backoff_ms(w, &err);
@@ -249,10 +248,10 @@ static void list_anew(struct watch *w, const struct err *gone)
 {
 	forget_place(w);
 	if (w->listing_anew) {
-		fail(w, gone);
+		fail_watch(w, gone);
 		return;
 	}
-	log_debug(w->subject, "watch: %s; listing anew", gone->msg);
+	log_debug(w->subject, "watch: %s; listing again", gone->msg);
 	w->listing_anew = true;
 	watch_enter(w, WATCH_LISTING);
 }
@@ -293,7 +292,7 @@ static void end_list(struct watch *w, const char *version)
 {
 	free(w->version);
 	w->version = escaped(version);
-	forget(&w->next_page);
+	clear_text(&w->next_page);
 	w->listed_a_page = false;
 	watch_enter(w, WATCH_STREAMING);
 	w->events.on_synced(w->arg);
@@ -309,7 +308,7 @@ static void on_page(struct watch *w, const json_t *list)
 		(items && !json_is_array(items) && !json_is_null(items))) {
 		err_set(&err, ERR_INVALID, "listing %s: the answer is not a list", w->path);
 		forget_place(w);
-		fail(w, &err);
+		fail_watch(w, &err);
 		return;
 	}
 	hand_on_page(w, items);
@@ -334,14 +333,14 @@ static void on_listed(void *arg, const json_t *object, const struct err *err)
 		on_page(w, object);
 		return;
 	}
-	if (err->kind == ERR_GONE) { /* the continue token ran out, or etcd was compacted under it */
+	if (err->kind == ERR_GONE) { /* the continue token expired, or etcd was compacted */
 		list_anew(w, err);
 		return;
 	}
-	/* An answer that is too big for its cap: smaller pages. */
+	/* An answer beyond its cap: smaller pages. */
 	if (err->kind == ERR_INVALID && err->http_status == 0 && w->page > 1)
 		w->page /= 2;
-	fail(w, err);
+	fail_watch(w, err);
 }
 
 /* ---- The stream ---- */
@@ -379,7 +378,7 @@ static void on_heard(struct watch *w)
 	}
 }
 
-/* false: the stream ends, for the verdict. */
+/* False: the stream ends because of `verdict`. */
 static bool on_event(struct watch *w, const char *type, const json_t *object)
 {
 	if (strcmp(type, "ERROR") == 0) {
@@ -410,7 +409,7 @@ static bool on_json(struct watch *w, const char *json, size_t len)
 	json_t *event = json_parse(json, len, NULL);
 	bool go;
 
-	if (!event) { /* not quoted: it may be a Secret's */
+	if (!event) { /* not quoted: it may be a Secret */
 		err_set(new_verdict(w), ERR_INVALID, "watching %s: a line of %zu bytes is not JSON", w->path, len);
 		return false;
 	}
@@ -476,7 +475,7 @@ static void on_clean_end(struct watch *w)
 	}
 	err_set(&err, ERR_TEMPORARY, "watching %s: the server ended the watch at once", w->path);
 	err.http_status = w->stream_status;
-	fail(w, &err);
+	fail_watch(w, &err);
 }
 
 static void on_stream_done(void *arg, const struct httpc_response *response, const struct err *err)
@@ -498,10 +497,10 @@ static void on_stream_done(void *arg, const struct httpc_response *response, con
 	if (refused.kind == ERR_GONE)
 		list_anew(w, &refused);
 	else
-		fail(w, &refused);
+		fail_watch(w, &refused);
 }
 
-/* ---- In and out ---- */
+/* ---- The interface ---- */
 
 static char *selectors_of(const struct watch_config *config)
 {
@@ -552,7 +551,7 @@ static void watch_free(void *arg)
 	free(w);
 }
 
-/* Percent-encoded, which decimal numbers, the only ones that can be compared, are as they stand. */
+/* Percent-encoded; decimal numbers, the only comparable ones, are unchanged by that. */
 const char *watch_version(const struct watch *w)
 {
 	return w->version ? w->version : "";
@@ -564,7 +563,7 @@ void watch_stop(struct watch *w)
 
 	if (!w || w->state == WATCH_STOPPED)
 		return;
-	/* The line that is being handed on, with its buffer, lives until the end of the turn. */
+	/* The line being handed on, with its buffer, lives until the end of the turn. */
 	lines = w->lines;
 	w->lines = NULL;
 	watch_enter(w, WATCH_STOPPED);

@@ -38,14 +38,14 @@ struct watch_events {
 	void (*on_synced)(void *arg);
 	/*
 	 * Optional: the watch works again (err NULL) or fails. Called on each change and for each
-	 * new reason, but not for each retry, nor for a disconnect when the next attempt succeeds,
-	 * nor for a denial that may pass (kube/denial.h).
-	 * ERR_MISSING: no such resource (CRD not installed).
+	 * new reason, but not for each retry, nor for a disconnect if the next attempt succeeds,
+	 * nor for a denial that may pass (kube/denial.h). ERR_MISSING: no such resource (CRD not
+	 * installed).
 	 */
 	void (*on_trouble)(void *arg, const struct err *err);
 	/*
 	 * Optional: the text of an event before it is parsed; not with managed_fields. Returns true
-	 * (only if it has a print) when the object is known already: then it is not passed on. The
+	 * (only if it has a print) if the object is known already: then it is not passed on. The
 	 * watch must not be stopped in it.
 	 */
 	bool (*on_text)(void *arg, const struct objecttext *text);

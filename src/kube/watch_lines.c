@@ -44,7 +44,7 @@ static bool end_rest(struct watch_lines *l, const char *bytes, size_t len, watch
 	if (buf_failed(&l->rest))
 		return false;
 	go_on = hand_on(l->rest.data, l->rest.len, fn, arg);
-	/* Most of many watches are idle, so none keeps a buffer. */
+	/* Most watches are idle most of the time, so none keeps a buffer. */
 	buf_done_secret(&l->rest);
 	return go_on;
 }

@@ -26,7 +26,7 @@ struct yaml_counts {
 	bool ended;
 };
 
-/* The caps, over one event. */
+/* Applies the caps to one event. */
 static int count_event(struct yaml_counts *n, const yaml_event_t *event, struct err *err)
 {
 	const yaml_char_t *anchor = NULL;

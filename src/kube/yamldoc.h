@@ -25,7 +25,7 @@ void yamldoc_free(struct yamldoc *doc);
 
 /* Nodes are borrowed from the document; all accessors accept a NULL node. */
 yaml_node_t *yamldoc_root(struct yamldoc *doc);
-/* NULL: not there, or not a mapping */
+/* NULL: absent, or not a mapping */
 yaml_node_t *yamldoc_field(struct yamldoc *doc, yaml_node_t *mapping, const char *key);
 size_t yamldoc_length(yaml_node_t *sequence); /* 0 for anything else */
 yaml_node_t *yamldoc_element(struct yamldoc *doc, yaml_node_t *sequence, size_t index);

@@ -6,12 +6,12 @@ static size_t counted(size_t bytes)
 	return bytes <= ANSWERS_SMALL ? 0 : (bytes + ANSWERS_STEP - 1) / ANSWERS_STEP * ANSWERS_STEP;
 }
 
-/* No figures that change: the same reason must read the same each time. */
-static int refuse(const char *namespace_, struct err *err)
+/* No varying figures: the same reason must always read the same. */
+static int refuse_bytes(const char *namespace_, struct err *err)
 {
 	return err_set(err, ERR_TEMPORARY,
-		"the answer is given up: %s%s%s as many bytes of answers on their way as there are for it; let servers "
-		"answer less, or sooner",
+		"the answer is dropped: %s%s%s used up the share of bytes of unfinished answers: let servers answer "
+		"less, or faster",
 		*namespace_ ? "namespace \"" : "", *namespace_ ? namespace_ : "several namespaces together",
 		*namespace_ ? "\" has" : " have");
 }
@@ -24,7 +24,7 @@ int answers_hold(struct shares *of, struct answers_hold *h, size_t bytes, struct
 	if (now < has)
 		shares_give(&h->share, has - now);
 	else if (now > has && !shares_take(of, &h->share, namespace_, now - has))
-		return refuse(namespace_, err);
+		return refuse_bytes(namespace_, err);
 	return 0;
 }
 

@@ -4,10 +4,9 @@
 
 /*
  * Limits the bytes of unfinished answers in memory, over all protocols, in shares by namespace
- * (base/shares). Each answer has a limit of its own, but a thousand servers that each send half of
- * theirs and stop would still use a thousand times that. An answer of up to ANSWERS_SMALL is not
- * counted, and nearly all are that small. The reader of an answer reports its size whenever some of
- * it arrives.
+ * (base/shares). Each answer has a limit of its own, but a thousand servers that each send half an
+ * answer and stop would still use a thousand times that. An answer of up to ANSWERS_SMALL is not
+ * counted, and nearly all are that small. The reader of an answer reports its size as it grows.
  */
 
 #include <stddef.h>
@@ -27,8 +26,8 @@ struct answers_hold {
 };
 
 /*
- * Reports that the answer has `bytes` bytes now, more or fewer than before. of: struct network. -1
- * with ERR_TEMPORARY: the share is used up; the answer must be dropped.
+ * Reports that the answer has `bytes` bytes now, more or fewer than before. of: the shares of
+ * struct network. -1 with ERR_TEMPORARY: the share is used up; the answer must be dropped.
  */
 int answers_hold(struct shares *of, struct answers_hold *h, size_t bytes, struct err *err);
 void answers_release(struct answers_hold *h); /* fine when it holds nothing */

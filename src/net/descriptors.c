@@ -33,12 +33,12 @@ struct descriptors_plan descriptors_plan(size_t limit, size_t most)
 	return plan;
 }
 
-/* No figures that change: the text is logged, and sent as an Event, once. */
-static int refuse(size_t total, const char *namespace_, struct err *err)
+/* No varying figures: the text is logged and sent as an Event only once. */
+static int refuse_connection(size_t total, const char *namespace_, struct err *err)
 {
 	return err_set(err, ERR_TEMPORARY,
-		"%s%s%s as many connections to servers of triggers as there are for it: name fewer servers, or raise "
-		"what kscaled has for all namespaces, %zu (ulimit -n, --max-source-connections)",
+		"%s%s%s used up the share of connections to servers of triggers: name fewer servers, or raise the "
+		"limit for all namespaces, %zu (ulimit -n, --max-source-connections)",
 		*namespace_ ? "namespace \"" : "", *namespace_ ? namespace_ : "several namespaces together",
 		*namespace_ ? "\" has" : " have", total);
 }
@@ -50,7 +50,7 @@ int descriptors_take(struct shares *of, struct descriptors_hold *h, struct err *
 	if (h->share.has > 0)
 		return 0;
 	h->refused = !shares_take(of, &h->share, namespace_, h->wants ? h->wants : 1);
-	return h->refused ? refuse(of->total, namespace_, err) : 0;
+	return h->refused ? refuse_connection(of->total, namespace_, err) : 0;
 }
 
 void descriptors_give(struct descriptors_hold *h, unsigned keep)

@@ -3,13 +3,13 @@
 #define NET_DESCRIPTORS_H
 
 /*
- * The process's file descriptors, and the shares of namespaces (base/shares) in those for
- * connections to triggers' servers. What the process needs itself (the API server, listeners and
- * their clients, names, files) is set aside first, so that a namespace with a thousand servers
- * leaves descriptors to others.
+ * The process's file descriptors, and the namespaces' shares (base/shares) of those for connections
+ * to triggers' servers. What the process itself needs (the API server, listeners and their clients,
+ * names, files) is set aside first. A namespace with a thousand servers leaves descriptors to the
+ * others.
  *
- * A connection counts for its endpoint's namespace. Those that several namespaces use together have
- * one share of their own.
+ * A connection counts for its endpoint's namespace. Connections that several namespaces use
+ * together have one share of their own.
  */
 
 #include <stdbool.h>
@@ -31,7 +31,7 @@ struct descriptors_plan {
 	int accepted;   /* connections per listener; there are two listeners, and a Unix socket with a few */
 };
 
-/* Divides a limit. most: upper bound of sources, for the sake of memory. Pure. */
+/* Divides a limit. most: upper bound of sources, to save memory. Pure. */
 struct descriptors_plan descriptors_plan(size_t limit, size_t most);
 
 /* The descriptors of one connection; a member of its owner. */
@@ -43,11 +43,11 @@ struct descriptors_hold {
 };
 
 /*
- * Takes them. of: struct network. -1 with ERR_TEMPORARY, which says what to do. Does nothing when
- * it holds some already.
+ * Takes them. of: the shares of struct network. -1 with ERR_TEMPORARY, which says what to do. Does
+ * nothing if it holds some already.
  */
 int descriptors_take(struct shares *of, struct descriptors_hold *h, struct err *err);
-/* Gives back all but `keep`; fine when it holds fewer. */
+/* Gives back all but `keep`; fine if it holds fewer. */
 void descriptors_give(struct descriptors_hold *h, unsigned keep);
 
 #endif

@@ -18,8 +18,8 @@
 
 #define DEAD_PEER_MS       15000
 #define DEAD_PEER_LEAST_MS 1000
-#define PROBES             3 /* of keepalive, a fifth of the time apart, after half of it */
-/* Of subscriptions. */
+#define PROBES             3 /* keepalive probes, after half of the time, a fifth of it apart */
+/* For subscriptions. */
 #define SUBSCRIBE_MAX_MS 5000
 #define DENIED_FIRST_MS  5000
 #define DENIED_MAX_MS    300000
@@ -31,9 +31,9 @@ struct dial {
 	dial_fn fn;
 	void *arg;
 	struct dns_lookup *lookup;
-	size_t count, next; /* addresses, and the index of the next one to try */
+	size_t count, next; /* number of addresses, and the index of the next one to try */
 	struct dns_address *addresses;
-	int fd; /* of the attempt under way, or connected and not handed over yet; -1: none */
+	int fd; /* of the attempt under way, or connected but not handed over yet; -1: none */
 	struct event *writable;
 	struct loop_timer timer; /* ends the attempt, or the lookup */
 	struct loop_task tell;
@@ -59,7 +59,7 @@ void dial_tune_socket(int fd, int64_t dead_peer_ms)
 	int on = 1, idle_s = seconds(dead_ms / 2), interval_s = seconds(dead_ms / 5), count = PROBES;
 	unsigned user_timeout_ms = (unsigned)dead_ms;
 
-	/* They fail on a socket that is not TCP, which is fine. */
+	/* They fail on sockets other than TCP, which is fine. */
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));

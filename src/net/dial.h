@@ -16,16 +16,16 @@
 #include "net/loop.h"
 
 /*
- * The back-off (loop_backoff_ms) before a server that failed is dialled again for queries: about
- * once a second. A query that comes meanwhile waits for that attempt instead of failing with an
- * older result, so that the first poll after a server has come back succeeds.
+ * The back-off (loop_backoff_ms) before a failed server is dialled again for queries: at most about
+ * a second. A query that comes meanwhile waits for that attempt instead of failing with an older
+ * result, so that the first poll after the server's return succeeds.
  */
 #define DIAL_AGAIN_FIRST_MS 100
 #define DIAL_AGAIN_MAX_MS   1000
 
 /*
- * The same for a subscription, for which no query waits, after so many failures, of which `why` is
- * the last. A login that was refused is not tried again and again: accounts are locked for that.
+ * The back-off for a subscription, for which no query waits, after this many failures; why: the
+ * last one. Longer after a refused login, because repeated attempts lock accounts.
  */
 int64_t dial_subscribe_ms(unsigned failures, enum err_kind why);
 
@@ -37,17 +37,17 @@ typedef void (*dial_fn)(void *arg, int fd, const struct err *err);
 /*
  * host: a name or an IP literal (IPv6 without brackets), or, with port 0, the path of a Unix
  * socket. Called back exactly once, never before this returns. hold: accounts for the socket
- * (net/descriptors); borrowed until the callback. With a socket it holds what it asked for, and the
- * receiver gives that back; after an error or dial_cancel it holds nothing.
+ * (net/descriptors); borrowed until the callback. On success it holds what it asked for, and the
+ * receiver must give that back; after an error or dial_cancel it holds nothing.
  */
 struct dial *dial_start(struct loop *loop, const char *host, uint16_t port, int64_t timeout_ms,
 	struct descriptors_hold *hold, dial_fn fn, void *arg);
 void dial_cancel(struct dial *d); /* no callback any more; NULL is fine */
 
 /*
- * Socket options for connections to servers (libcurl's, too): a dead peer is noticed after about
- * dead_peer_ms, 1 to 15 s, whether data is under way or not; 0: 15 s. No effect on sockets that are
- * not TCP.
+ * Sets socket options for connections to servers (libcurl's, too): a dead peer is noticed after
+ * about dead_peer_ms (1 to 15 s; 0: 15 s), whether data is under way or not. No effect on sockets
+ * other than TCP.
  */
 void dial_tune_socket(int fd, int64_t dead_peer_ms);
 

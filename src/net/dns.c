@@ -16,10 +16,10 @@ struct dns_lookup {
 	struct names_asker asker;
 	char *host;
 	uint16_t port;
-	const char *why; /* a constant text, when there is nothing */
-	bool failed;     /* nobody said so */
+	const char *why; /* if there is nothing: the reason, a constant text */
+	bool failed;     /* no server answered */
 	dns_fn fn;
-	dns_records_fn records_fn; /* one of the two */
+	dns_records_fn records_fn; /* one of the two is set */
 	void *arg;
 	struct loop_task tell;
 	size_t count;

@@ -4,7 +4,7 @@
 
 /*
  * Resolves host names, and finds their SRV and TXT records, without blocking and without threads,
- * by way of net/dns/names (cache, limits) and net/dns/resolver (queries). Nothing is set up before
+ * through net/dns/names (cache, limits) and net/dns/resolver (queries). Nothing is set up before
  * the first name, and no timer runs while no lookup waits.
  */
 
@@ -25,18 +25,18 @@ typedef void (*dns_fn)(void *arg, const struct dns_address *addresses, size_t co
 
 struct dns_lookup;
 /*
- * host: a name or an IP literal (IPv6 without brackets). namespace_: who asks; borrowed for this
- * call; "" or NULL for several or none. Called back exactly once, never before this returns.
+ * host: a name or an IP literal (IPv6 without brackets). namespace_: on whose behalf; borrowed for
+ * this call; "" or NULL for several or none. Called back exactly once, never before this returns.
  */
 struct dns_lookup *dns_lookup_start(struct loop *loop, const char *host, uint16_t port, const char *namespace_,
 	dns_fn fn, void *arg);
 
 /*
- * records: borrowed for the call. On failure NULL, with err: ERR_MISSING when the name does not
- * exist or has no such records.
+ * records: borrowed for the call. On failure NULL, with err: ERR_MISSING if the name does not exist
+ * or has no such records.
  */
 typedef void (*dns_records_fn)(void *arg, const struct dnsrecord_list *records, const struct err *err);
-/* As dns_lookup_start. */
+/* Like dns_lookup_start. */
 struct dns_lookup *dns_records_start(struct loop *loop, const char *name, enum dnsrecord_kind kind,
 	const char *namespace_, dns_records_fn fn, void *arg);
 

@@ -58,7 +58,7 @@ struct endpoint *endpoint_unique(struct endpoint *e)
 
 	HASH_FIND_STR(unique, place, there);
 	if (there && there->done != e->done)
-		return e; /* of another protocol, whose key happens to be the same */
+		return e; /* of another protocol, with the same key by chance */
 	if (there) {
 		endpoint_unref(e);
 		return endpoint_ref(there);

@@ -3,10 +3,10 @@
 #define NET_ENDPOINT_H
 
 /*
- * The part that endpoints of all protocols share: a server, our credentials there, and how its
- * certificate is verified. An endpoint is immutable, reference-counted and does no I/O; connections
- * are shared by its key. A protocol's struct begins with a struct endpoint and adds its own
- * settings. (HTTP keeps server and access apart: net/http/httphost, net/web/webaccess.)
+ * What endpoints of all protocols share: a server, our credentials there, and how its certificate
+ * is verified. An endpoint is immutable, reference-counted and does no I/O; connections are shared
+ * by its key. A protocol's struct begins with a struct endpoint and adds its own settings. (HTTP
+ * keeps server and access apart: net/http/httphost, net/web/webaccess.)
  */
 
 #include <stdbool.h>
@@ -19,15 +19,15 @@
 
 struct endpoint {
 	unsigned count;               /* references */
-	char *key;                    /* identity without secrets: server, settings, fingerprint of the credentials */
-	size_t key_len;               /* of net/pool, which looks it up for each call; 0: not yet */
-	unsigned key_hash;            /* the same */
+	char *key;                    /* identity without secrets: server, settings, a fingerprint of the credentials */
+	size_t key_len;               /* for net/pool, which looks it up for each call; 0: not computed yet */
+	unsigned key_hash;            /* likewise */
 	char *name;                   /* for messages: "db.shop:5432" */
 	char *namespace_;             /* of the trigger that made it; "": unknown */
 	bool shared;                  /* other namespaces use its connections, too */
 	struct tls_client_config tls; /* texts and roots are owned; NULL for none */
 	void (*done)(struct endpoint *e); /* frees and wipes the protocol's own fields */
-	char *place;       /* namespace and key, if it is the unique one of both (endpoint_unique); else NULL */
+	char *place;       /* namespace and key if it is the unique one (endpoint_unique); otherwise NULL */
 	UT_hash_handle hh; /* by place */
 };
 
@@ -37,14 +37,14 @@ struct endpoint *endpoint_ref(struct endpoint *e);
 void endpoint_unref(struct endpoint *e); /* wipes and frees with the last reference */
 
 /*
- * Returns the unique endpoint of this namespace and key: e itself, or, when there is one already,
- * that one with a new reference, and e loses its own. So a thousand triggers of one server share
- * one endpoint.
+ * Returns the unique endpoint of this namespace and key: e itself or, if one exists already, that
+ * one with a new reference, and e loses its own. So a thousand triggers of one server share one
+ * endpoint.
  */
 struct endpoint *endpoint_unique(struct endpoint *e);
 
 void endpoint_set_namespace(struct endpoint *e, const char *namespace_); /* at most once; NULL means "" */
-/* Notes that the connections of e serve `other`, too, which has the same key. */
+/* Notes that the connections of e also serve `other`, which has the same key. */
 void endpoint_share(struct endpoint *e, const struct endpoint *other);
 /* The namespace that its connections count for (net/descriptors); borrowed; "" for several. */
 const char *endpoint_namespace(const struct endpoint *e);
@@ -52,11 +52,14 @@ const char *endpoint_namespace(const struct endpoint *e);
 /* A copy; NULL for NULL or "". */
 char *endpoint_dup_given(const char *text);
 
-/* Copies the texts; an empty one counts as none. The roots are those given, or the CA's. */
+/*
+ * Copies the texts; an empty one counts as none. The roots are the given ones, or those of the CA
+ * text.
+ */
 void endpoint_take_tls(struct endpoint *e, const struct tls_client_config *given);
 /*
- * Parses the PEM texts. An encrypted key is kept decrypted from then on, without its password, so
- * that no connection pays for that again.
+ * Parses the PEM texts. An encrypted key is decrypted and kept without its password, so that no
+ * connection pays for that again.
  */
 int endpoint_check_tls(struct endpoint *e, struct err *err);
 

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-/* Who writes several files, or one in parts, has mostly finished then. */
+/* A writer of several files, or of one in parts, has usually finished by then. */
 #define SETTLE_MS 200
 
 #define EVENTS (IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE | IN_ATTRIB | IN_ONLYDIR)
@@ -24,8 +24,8 @@ struct filewatch {
 };
 
 /*
- * What the events say does not matter. One read per turn: whoever writes without end only keeps the
- * timer set.
+ * The content of the events does not matter. One read per turn: a writer that never stops only
+ * keeps resetting the timer.
  */
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {

@@ -132,7 +132,7 @@ static int find_group(const char *group, gid_t *gid, struct err *err)
 	return 0;
 }
 
-/* Whether a process listens at the address: 0 if so, else errno. */
+/* 0 if a process listens at the address; otherwise errno. */
 static int try_to_connect(const struct sockaddr_un *address)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), failure = 0;
@@ -144,7 +144,7 @@ static int try_to_connect(const struct sockaddr_un *address)
 	return failure == EAGAIN ? 0 : failure; /* its queue is full */
 }
 
-/* Removes the socket of a process that has ended; nothing else. */
+/* Removes the socket of a process that has ended, and nothing else. */
 static int make_way(const struct sockaddr_un *address, struct err *err)
 {
 	const char *path = address->sun_path;
@@ -154,15 +154,15 @@ static int make_way(const struct sockaddr_un *address, struct err *err)
 	if (lstat(path, &st) < 0)
 		return errno == ENOENT ? 0 : err_set(err, ERR_INVALID, "%s: %s", path, strerror(errno));
 	if (!S_ISSOCK(st.st_mode))
-		return err_set(err, ERR_INVALID, "%s: is there, and is no socket; it is not removed", path);
+		return err_set(err, ERR_INVALID, "%s: exists and is not a socket; it is not removed", path);
 	failure = try_to_connect(address);
 	if (failure == 0)
 		return err_set(err, ERR_CONFLICT, "%s: another process answers there", path);
 	if (failure != ECONNREFUSED)
 		return err_set(err, ERR_INVALID, "%s: %s", path, strerror(failure));
 	if (unlink(path) < 0 && errno != ENOENT)
-		return err_set(err, ERR_INVALID, "%s: of a process that is gone, and cannot be removed: %s", path,
-			strerror(errno));
+		return err_set(err, ERR_INVALID, "%s: left by a process that has ended, and cannot be removed: %s",
+			path, strerror(errno));
 	return 0;
 }
 
@@ -178,7 +178,7 @@ static int bind_unix(int fd, const struct sockaddr_un *address, struct err *err)
 		strerror(errno));
 }
 
-/* A file that has the group already needs no right to change it. */
+/* If the file has the group already, no right to change it is needed. */
 static int give_to_group(const char *path, const char *group, struct err *err)
 {
 	struct stat st;
@@ -227,7 +227,7 @@ void listen_unlink(int fd)
 
 	if (getsockname(fd, (struct sockaddr *)&address, &len) < 0 || address.sun_family != AF_UNIX)
 		return;
-	/* Another process that listens there by now answers; our own listener does not any more. */
+	/* If another process listens there by now, it answers; our own listener no longer does. */
 	shutdown(fd, SHUT_RDWR);
 	if (lstat(address.sun_path, &st) == 0 && S_ISSOCK(st.st_mode) && try_to_connect(&address) == ECONNREFUSED)
 		unlink(address.sun_path);

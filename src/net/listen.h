@@ -15,17 +15,17 @@
 
 /*
  * address: "" or NULL for all addresses, IPv6 and IPv4 on one port (IPv4 alone on hosts without
- * IPv6); else an IP literal, IPv6 with or without brackets. Returns the socket, which the caller
- * owns, or -1.
+ * IPv6); otherwise an IP literal, IPv6 with or without brackets. Returns the socket, which the
+ * caller owns, or -1.
  */
 int listen_tcp(const char *address, uint16_t port, struct err *err);
 
 /*
- * A stream socket at this path (at most 107 bytes), in a folder that exists. The mode of its file
- * is 0600 from the start; with a group (name or number; NULL or "" for none) the file is given to
- * that group, with 0660. The socket of a process that has ended is replaced. A path at which a
- * process answers, or that is anything else, is an error and left alone. Returns the socket, which
- * the caller owns, or -1 with err, which names the path.
+ * A stream socket at this path (at most 107 bytes), in an existing folder. Its file has mode 0600
+ * from the start; with a group (name or number; NULL or "" for none) it is given to that group,
+ * with mode 0660. The socket of a process that has ended is replaced. A path at which a process
+ * answers, or that is not a socket, is an error and left alone. Returns the socket, which the
+ * caller owns, or -1 with err, which names the path.
  */
 int listen_unix(const char *path, const char *group, struct err *err);
 

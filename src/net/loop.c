@@ -14,15 +14,15 @@
 #include "base/mem.h"
 #include "net/timerheap.h"
 
-/* Rounds of tasks that queue tasks, before sockets are handled again. */
+/* Rounds of tasks queued by tasks, before sockets are handled again. */
 #define TASK_ROUNDS_MAX 8
 /*
- * After so many callbacks, or so much time, a turn ends: what else is ready waits for the next one,
- * and events of LOOP_FIRST are handled before it.
+ * A turn ends after this many callbacks, or this much time: other ready events wait for the next
+ * one, and events of LOOP_FIRST come before them.
  */
 #define TURN_ENTRIES 16
 #define TURN_US      2000
-#define TICK_MAX_MS  86400000 /* longer waits are made of several */
+#define TICK_MAX_MS  86400000 /* longer waits are split */
 
 struct loop_signal {
 	struct loop *loop;
@@ -38,22 +38,22 @@ struct loop {
 	void (*free_kept)(void *);
 	struct loop_signal *signals;
 	struct timerheap timers;
-	struct event *tick;      /* of libevent; for the first of the timers */
+	struct event *tick;      /* libevent's event for the first timer */
 	int64_t tick_ms;         /* its due time; 0: not pending */
-	bool ticking;            /* its callback is running, which sets it again at its end */
-	uint64_t turn_order;     /* timers of this order and later ones were set in this turn */
+	bool ticking;            /* its callback is running and sets it again at its end */
+	uint64_t turn_order;     /* timers with this order or a later one were set in this turn */
 	struct loop_task *tasks; /* queued, oldest first */
 	bool stop;
 	int64_t clock_step_ms;
 	int64_t entered_us; /* when this turn's work began; 0 while waiting */
-	int64_t cpu_us;     /* of the thread, at the end of the last turn; 0: none yet */
-	unsigned entries;   /* this turn's */
+	int64_t cpu_us;     /* of the thread, at the end of the last turn; 0: no turn yet */
+	unsigned entries;   /* callbacks in this turn */
 	bool ending;        /* the turn ends after the current callback */
 	struct loop_stats stats;
 };
 
 /*
- * BOOTTIME counts suspended time, too, as the clocks of others do: a Lease expires meanwhile, and
+ * BOOTTIME counts suspended time, too, like the clocks of others: a Lease expires meanwhile, and
  * readings become old.
  */
 static int64_t clock_us(clockid_t clock)
@@ -70,8 +70,8 @@ static int64_t now_us(void)
 }
 
 /*
- * The resolution of the clock that libevent uses. A timer is set later by one step, so that it
- * fires once, and not once too early and a second time.
+ * The resolution of libevent's clock. A timer is set one step later, so that it fires once, and not
+ * first too early and then again.
  */
 static int64_t clock_step_ms(void)
 {
@@ -113,7 +113,7 @@ struct loop *loop_new(struct err *err)
 
 	/*
 	 * libevent allocates each header of a request with calloc, which in glibc bypasses the
-	 * thread's cache of freed blocks. With malloc given, libevent clears the memory itself.
+	 * thread's cache of freed blocks. With malloc, libevent clears the memory itself.
 	 */
 	event_set_mem_functions(malloc, realloc, free);
 	config = event_config_new();
@@ -122,8 +122,8 @@ struct loop *loop_new(struct err *err)
 		return NULL;
 	}
 	/*
-	 * A connection of a server turns reading off and on within one turn; the change list
-	 * reduces that to no system call.
+	 * A server's connection turns reading off and on within one turn; the change list reduces
+	 * that to no system call.
 	 */
 	event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
 	event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
@@ -134,7 +134,7 @@ struct loop *loop_new(struct err *err)
 		err_set(err, ERR_TEMPORARY, "event loop: %s", strerror(errno));
 		return NULL;
 	}
-	event_base_priority_init(base, 2); /* LOOP_FIRST, and all else */
+	event_base_priority_init(base, 2); /* LOOP_FIRST, and everything else */
 	signal(SIGPIPE, SIG_IGN);
 	loop = mem_zalloc(sizeof(*loop));
 	loop->base = base;
@@ -218,7 +218,10 @@ static bool turn(struct loop *loop)
 	loop->stats.busy_us += us;
 	if (us > loop->stats.longest_turn_us)
 		loop->stats.longest_turn_us = us;
-	/* Nothing is computed while it waits: what was since the last turn's end is this turn's. */
+	/*
+	 * Nothing is computed while it waits: CPU time since the end of the last turn belongs to
+	 * this one.
+	 */
 	cpu_us = clock_us(CLOCK_THREAD_CPUTIME_ID);
 	if (loop->cpu_us && cpu_us - loop->cpu_us > loop->stats.longest_turn_cpu_us)
 		loop->stats.longest_turn_cpu_us = cpu_us - loop->cpu_us;
@@ -259,7 +262,7 @@ struct loop_stats loop_stats(struct loop *loop, bool reset_longest)
 
 /* ---- Timers ---- */
 
-/* The tick follows the first timer; it may come before, as time_t may have 32 bits. */
+/* Sets the tick for the first timer; it may come earlier, as time_t may have 32 bits. */
 static void follow_first(struct loop *loop)
 {
 	const struct timerheap_entry *first = timerheap_first(&loop->timers);
@@ -293,8 +296,8 @@ static void fire(struct loop_timer *t, int64_t late_ms)
 }
 
 /*
- * Runs all timers that are due, but for those set in this turn, until the turn ends. None may be
- * due: libevent counts from the start of the turn in which the event was set, on a coarse clock.
+ * Runs all due timers, except those set in this turn, until the turn ends. Perhaps none is due:
+ * libevent counts from the start of the turn in which the event was set, on a coarse clock.
  */
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
@@ -374,7 +377,7 @@ void loop_task_cancel(struct loop *loop, struct loop_task *t)
 	DL_DELETE(loop->tasks, t);
 }
 
-/* Tasks that tasks queue run in a later round. */
+/* Tasks queued by tasks run in a later round. */
 static void run_tasks(struct loop *loop, unsigned rounds_max)
 {
 	for (unsigned round = 0; loop->tasks && round < rounds_max; round++) {

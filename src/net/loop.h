@@ -20,7 +20,7 @@ struct loop;
 typedef void (*loop_fn)(void *arg);
 
 /*
- * From now on the process ignores SIGPIPE: a write to a peer that has left returns an error. NULL
+ * The process ignores SIGPIPE from now on: a write to a peer that has left returns an error. NULL
  * with err.
  */
 struct loop *loop_new(struct err *err);
@@ -28,7 +28,7 @@ void loop_free(struct loop *loop); /* runs the queued tasks first; timers must b
 
 struct event_base *loop_base(struct loop *loop); /* borrowed, for the rest of net */
 
-/* What the loop frees when its tasks have run: net/network. NULL until loop_keep. */
+/* Lets the loop free ptr after its tasks have run; for net/network. NULL until loop_keep. */
 void loop_keep(struct loop *loop, void *ptr, void (*free_fn)(void *));
 void *loop_kept(const struct loop *loop);
 
@@ -75,27 +75,28 @@ void loop_task_init(struct loop_task *t, loop_fn fn, void *arg);
 void loop_task_queue(struct loop *loop, struct loop_task *t);
 void loop_task_cancel(struct loop *loop, struct loop_task *t);
 
-/* free_fn(ptr) at the end of this turn. */
+/* Calls free_fn(ptr) at the end of this turn. */
 void loop_free_later(struct loop *loop, void *ptr, void (*free_fn)(void *));
 
 /* Calls fn on each signal `signo` until the loop is freed. */
 int loop_on_signal(struct loop *loop, int signo, loop_fn fn, void *arg, struct err *err);
 
 /*
- * Marks the begin of work, for callbacks that libevent or a library calls directly (timers, tasks
- * and signals of the loop do it themselves). Cheap. The first call of a turn starts its clock; a
- * call after too many others or too much time ends the turn after this callback.
+ * Marks the beginning of work, for callbacks that libevent or a library calls directly (timers,
+ * tasks and signals of the loop do it themselves). Cheap. The first call of a turn starts its
+ * clock; a call after too many others or too much time ends the turn after this callback.
  */
 void loop_enter(struct loop *loop);
 
 /*
  * The priority of events that are handled before all others, between any two turns. Only for
- * connections known to be from the API server: whoever keeps such events ready starves all others.
+ * connections known to be from the API server: a peer that keeps such events ready starves all
+ * others.
  */
 #define LOOP_FIRST 0
 
 /*
- * Ends the turn after this callback; what else is ready runs in the next one. For callbacks whose
+ * Ends the turn after this callback; other ready events run in the next one. For callbacks whose
  * peer could keep the turn going as long as it likes: libevent runs what callbacks make ready
  * within the same turn, and tasks wait for its end.
  */
@@ -104,7 +105,7 @@ void loop_end_turn(struct loop *loop);
 struct loop_stats {
 	uint64_t turns;
 	int64_t longest_turn_us;     /* since the last reset: work between two waits */
-	int64_t longest_turn_cpu_us; /* since the last reset: of it computing, so without what other processes took */
+	int64_t longest_turn_cpu_us; /* since the last reset: of CPU time alone */
 	int64_t busy_us;             /* sum of work */
 	int64_t longest_lag_ms;      /* since the last reset: how late a timer was */
 };

@@ -3,9 +3,9 @@
 #define NET_NETWORK_H
 
 /*
- * What connections to triggers' servers may do: which addresses they may have, the namespaces'
- * shares of descriptors and of bytes of answers, and the names that have been resolved. There is
- * one for each loop, which allows everything until the daemon sets limits.
+ * The network policy of connections to triggers' servers: allowed addresses, the namespaces' shares
+ * of descriptors and of answer bytes, and the cache of names. Each loop has one, which allows
+ * everything until the daemon sets limits.
  */
 
 #include "base/shares.h"

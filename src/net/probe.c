@@ -24,7 +24,7 @@ struct probe {
 	int64_t began_ms; /* start of the last attempt; loop clock */
 	unsigned attempts;
 	unsigned failures; /* in a row */
-	struct err *lost;  /* owned; of the last attempt, if it failed */
+	struct err *lost;  /* owned; error of the last attempt, NULL if it succeeded */
 };
 
 static void on_dialled(void *arg, int fd, const struct err *err)
@@ -60,7 +60,8 @@ void probe_want(struct probe *r)
 	if (r->dial || loop_timer_pending(&r->again))
 		return;
 	/*
-	 * Counted from the start of the last attempt: one that failed slowly needs no further wait.
+	 * Counted from the start of the last attempt: after a slow failure no further wait is
+	 * needed.
 	 */
 	due_ms = r->failures ? r->began_ms + loop_backoff_ms(r->failures - 1, DIAL_AGAIN_FIRST_MS, DIAL_AGAIN_MAX_MS) -
 			loop_now_ms(r->loop)

@@ -33,13 +33,13 @@ struct probe *probe_new(struct loop *loop, const char *host, uint16_t port, cons
 	void *arg);
 void probe_free(struct probe *r); /* NULL is fine */
 
-void probe_count_for(struct probe *r, const char *namespace_); /* the next attempts */
-void probe_doubt(struct probe *r); /* there was no answer: tries whether the server is lost */
-void probe_want(struct probe *r);  /* a client waits: an attempt follows when it is due */
+void probe_count_for(struct probe *r, const char *namespace_); /* for the next attempts */
+void probe_doubt(struct probe *r); /* a client got no answer: checks whether the server is lost */
+void probe_want(struct probe *r);  /* a client waits: an attempt follows when due */
 /* Why the last attempt failed. NULL: it succeeded, there was none yet, or r is NULL. */
 const struct err *probe_lost(const struct probe *r);
 bool probe_is_trying(const struct probe *r);
-/* Attempts started so far. A client that came before one started learns its result. */
+/* Attempts started so far. A client that came before an attempt started learns its result. */
 unsigned probe_attempts(const struct probe *r);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 
-/* An address of 16 bytes (IPv4 is mapped), of which the first `bits` bits are compared. */
+/* An address of 16 bytes (IPv4 is mapped); the first `bits` bits are compared. */
 struct address_block {
 	uint8_t prefix[16];
 	uint8_t bits;
@@ -23,12 +23,12 @@ struct address_block {
 	}
 
 /*
- * Metadata addresses are those of the clouds' own manuals and of cloud-init, which asks them:
- * AWS (EC2's instance metadata fd00:ec2::254, EKS' Pod Identity fd00:ec2::23, all below
- * fd00:ec2::/32), Google Cloud (fd20:ce::254), Alibaba Cloud (ECS), Azure (WireServer), Oracle
- * Cloud (OCI's fd00:c1::a9fe:a9fe, Classic's 192.0.0.192), Scaleway (169.254.42.42 is the other),
- * Akamai, which was Linode. All others that are known are link-local: OpenStack's fe80::a9fe:a9fe,
- * Tencent Cloud's 169.254.0.23, DigitalOcean's, Hetzner's and IBM's 169.254.169.254.
+ * Metadata addresses, from the clouds' manuals and from cloud-init, which asks them: AWS (EC2's
+ * instance metadata fd00:ec2::254, EKS' Pod Identity fd00:ec2::23, all below fd00:ec2::/32), Google
+ * Cloud (fd20:ce::254), Alibaba Cloud (ECS), Azure (WireServer), Oracle Cloud (OCI's
+ * fd00:c1::a9fe:a9fe, Classic's 192.0.0.192), Scaleway (169.254.42.42 is the other), Akamai,
+ * formerly Linode. All other known ones are link-local: OpenStack's fe80::a9fe:a9fe, Tencent
+ * Cloud's 169.254.0.23, DigitalOcean's, Hetzner's and IBM's 169.254.169.254.
  */
 static const struct address_block blocks[] = {
 	{ MAPPED(127, 0, 0, 0), 96 + 8, true, "a loopback address" },
@@ -52,9 +52,9 @@ static const struct address_block blocks[] = {
 };
 
 /*
- * IPv6 addresses that lead to an IPv4 address, and where in them it is. The prefix for local use
- * (RFC 8215) may be divided in each of the ways of RFC 6052, section 2.2, which leave out byte 8;
- * what is at or behind `end` is 0.
+ * IPv6 addresses that contain an IPv4 address, and its position. The prefix for local use (RFC
+ * 8215) may be divided in each of the ways of RFC 6052, section 2.2, which skip byte 8; bytes from
+ * `end` on are 0.
  */
 static const struct {
 	uint8_t prefix[12], prefix_len;
@@ -67,7 +67,7 @@ static const struct {
 	{ { 0x00, 0x64, 0xff, 0x9b, 0x00, 0x01 }, 6, { 12, 13, 14, 15 }, 16 },
 	{ { 0 }, 12, { 12, 13, 14, 15 }, 16 },                /* IPv4-compatible, RFC 4291 */
 	{ { [8] = 0xff, 0xff }, 12, { 12, 13, 14, 15 }, 16 }, /* IPv4-translated, RFC 2765 */
-	{ { 0x20, 0x02 }, 2, { 2, 3, 4, 5 }, 16 },            /* 6to4, RFC 3056; behind it is what the site likes */
+	{ { 0x20, 0x02 }, 2, { 2, 3, 4, 5 }, 16 },            /* 6to4, RFC 3056; the rest is the site's choice */
 };
 
 /* IPv4 is mapped. */
@@ -85,7 +85,7 @@ static bool plain_address(const struct sockaddr *address, uint8_t out[16])
 	return true;
 }
 
-/* Where form i of `translated` leads, mapped; false: it is not of this form. */
+/* The IPv4 address inside, mapped, by form i of `translated`; false: not of this form. */
 static bool translated_address(const uint8_t address[16], size_t i, uint8_t out[16])
 {
 	static const uint8_t nothing[16] = { 0 };
@@ -106,7 +106,7 @@ static bool is_in(const uint8_t address[16], const struct address_block *b)
 		(rest == 0 || (address[whole] ^ b->prefix[whole]) >> (8 - rest) == 0);
 }
 
-static int refuse(const struct sockaddr *address, const char *what, const char *option, struct err *err)
+static int refuse_address(const struct sockaddr *address, const char *what, const char *option, struct err *err)
 {
 	char text[INET6_ADDRSTRLEN] = "?";
 
@@ -146,7 +146,7 @@ static bool is_own_port(const struct sourcerules *rules, const struct sockaddr *
 	return false;
 }
 
-/* The block that it is in, and may not be in; NULL: none. */
+/* The block that forbids the address; NULL: none. */
 static const struct address_block *block_of(const struct sourcerules *rules, const uint8_t address[16])
 {
 	for (size_t i = 0; i < MEM_COUNT(blocks); i++)
@@ -172,9 +172,10 @@ int sourcerules_judge(const struct sourcerules *rules, const struct sockaddr *ad
 		if (translated_address(plain, i, behind))
 			block = block_of(rules, behind);
 	if (block)
-		return refuse(address, block->what, block->local ? " (--allow-local-sources would allow it)" : "", err);
+		return refuse_address(address, block->what,
+			block->local ? " (--allow-local-sources would allow it)" : "", err);
 	if (is_own_port(rules, address) && is_ours(address, len))
-		return refuse(address, "this host, and the port one of kscaled's own", "", err);
+		return refuse_address(address, "this host, and the port one of kscaled's own", "", err);
 	return 0;
 }
 

@@ -3,23 +3,23 @@
 #define NET_SOURCERULES_H
 
 /*
- * Which addresses connections to triggers' servers may have. Whoever may write an object chooses
- * what kscaled connects to, and kscaled's host can reach more than the author's Pods: listeners on
- * loopback, Unix sockets, the cloud's metadata service, kscaled's own ports. So each address, not
- * the name, is judged when it is connected to; that covers redirects, addresses that a Redis
- * Cluster or a sentinel announces, and names whose address changes.
+ * Which addresses connections to triggers' servers may have. Authors of objects choose what kscaled
+ * connects to, and kscaled's host can reach more than their Pods: listeners on loopback, Unix
+ * sockets, the cloud's metadata service, kscaled's own ports. So each address, not the name, is
+ * judged when a connection is made; that covers redirects, addresses that a Redis Cluster or a
+ * sentinel announces, and names whose address changes.
  *
  * Always forbidden: link-local addresses (169.254.169.254 is one), other metadata addresses of
  * clouds, multicast, and kscaled's own listeners on any address of this host. Allowed with
  * --allow-local-sources only: loopback, the unspecified address, and Unix sockets. An IPv4 address
  * inside an IPv6 one (mapped, NAT64, 6to4 and the like) is judged as IPv4.
  *
- * They do not hold for the servers that hand out kscaled's own identity (net/identity, struct
- * webrequest: own), which are mostly link-local: their addresses are in kscaled's environment
- * or are the cloud's, and no object can name or change them. net/web/webclient asks them over
- * connections of their own, and follows no redirect from there.
+ * The rules do not apply to the servers that hand out kscaled's own identity (net/identity, struct
+ * webrequest: own), which are mostly link-local: their addresses come from kscaled's environment or
+ * from the cloud, and no object can name or change them. net/web/webclient uses separate
+ * connections for them, and follows no redirect from there.
  *
- * Nor for the proxies of kscaled's environment (net/http/httpproxies).
+ * Nor do they apply to the proxies of kscaled's environment (net/http/httpproxies).
  *
  * They are in net/network, and allow everything until the daemon sets them.
  */
@@ -37,7 +37,7 @@ struct sockaddr;
 struct sourcerules {
 	bool judges;                               /* false: everything is allowed */
 	bool allow_local;                          /* loopback and Unix sockets */
-	uint16_t own_ports[SOURCERULES_PORTS_MAX]; /* that kscaled listens on; 0: none */
+	uint16_t own_ports[SOURCERULES_PORTS_MAX]; /* ports that kscaled listens on; 0: none */
 };
 
 /*

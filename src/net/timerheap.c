@@ -6,32 +6,32 @@
 
 #include "base/mem.h"
 
-/* Places count from 1: 0 is none, and the parent of n is n / 2. */
+/* Places count from 1; 0 means none, and the parent of n is n / 2. */
 
 static bool is_before(const struct timerheap_entry *a, const struct timerheap_entry *b)
 {
 	return a->due_ms != b->due_ms ? a->due_ms < b->due_ms : a->order < b->order;
 }
 
-static void settle(struct timerheap *h, size_t place, struct timerheap_entry entry)
+static void put_at(struct timerheap *h, size_t place, struct timerheap_entry entry)
 {
 	h->entries[place - 1] = entry;
 	*entry.place = place;
 }
 
-/* Moves the entry up or down to its position, from a free one. */
+/* Moves the entry up or down from a free place to its position. */
 static void sift(struct timerheap *h, size_t place, struct timerheap_entry entry)
 {
 	for (; place > 1 && is_before(&entry, &h->entries[place / 2 - 1]); place /= 2)
-		settle(h, place, h->entries[place / 2 - 1]);
+		put_at(h, place, h->entries[place / 2 - 1]);
 	for (size_t child; (child = 2 * place) <= h->count; place = child) {
 		if (child < h->count && is_before(&h->entries[child], &h->entries[child - 1]))
 			child++;
 		if (!is_before(&h->entries[child - 1], &entry))
 			break;
-		settle(h, place, h->entries[child - 1]);
+		put_at(h, place, h->entries[child - 1]);
 	}
-	settle(h, place, entry);
+	put_at(h, place, entry);
 }
 
 void timerheap_put(struct timerheap *h, size_t *place, int64_t due_ms)

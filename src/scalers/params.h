@@ -143,6 +143,9 @@ char *params_shortened(const struct scaler_params *params);
 #define PARAM_NAME_SIZE 64
 bool params_next_name(const char **names, char name[PARAM_NAME_SIZE]);
 
+/* Whether the text is one of the names. */
+bool params_is_among(const char *names, const char *text, size_t len);
+
 /*
  * All faults of a trigger, in the order in which repeated builds would report them if the user
  * corrected one at a time.

@@ -9,7 +9,7 @@
 
 #define CLAUSE_MAX 128 /* no offer is longer */
 
-/* A parameter that does not belong to the form; *refused is set by q=0. */
+/* A parameter that is not part of the form; *refused is set by q=0. */
 static bool is_ignored(const char *param, size_t len, bool *refused)
 {
 	if (len > 2 && !strncasecmp(param, "q=", 2)) {
@@ -19,7 +19,7 @@ static bool is_ignored(const char *param, size_t len, bool *refused)
 	return len >= 8 && !strncasecmp(param, "charset=", 8);
 }
 
-/* One clause without spaces and such parameters; false when it does not fit or is refused. */
+/* One clause without spaces and such parameters; false if it does not fit or is refused. */
 static bool normalise(const char *clause, size_t len, char *out)
 {
 	char text[CLAUSE_MAX];
@@ -74,7 +74,7 @@ static bool is_same(const char *form, const char *offer)
 	return true;
 }
 
-static int find(const char *form, const char *const *offers)
+static int offer_index(const char *form, const char *const *offers)
 {
 	if (!strcmp(form, "*/*") || !strcasecmp(form, "application/*"))
 		return 0;
@@ -91,7 +91,7 @@ int accept_choose(const char *header, const char *const *offers)
 	while (*header) {
 		size_t len = strcspn(header, ",");
 		char form[CLAUSE_MAX];
-		int found = normalise(header, len, form) ? find(form, offers) : -1;
+		int found = normalise(header, len, form) ? offer_index(form, offers) : -1;
 
 		if (found >= 0)
 			return found;

@@ -6,9 +6,9 @@
 
 /*
  * The index of the first offer that the header names, in the header's order (q=0 refuses one; other
- * weights are ignored); -1 when none fits. Offers are NULL-terminated and written without spaces;
- * the order of their parameters does not matter. The first is the default, for no header, an empty
- * one and wildcards.
+ * weights are ignored); -1 if none fits. Offers are NULL-terminated and written without spaces; the
+ * order of their parameters does not matter. The first is the default, for no header, an empty one
+ * and wildcards.
  */
 int accept_choose(const char *header, const char *const *offers);
 

@@ -9,7 +9,7 @@
 #define KIND        "AdmissionReview"
 #define GROUP       "keda.sh"
 
-/* NULL for what is absent or null. */
+/* NULL if absent or null. */
 static const json_t *object_at(const json_t *request, const char *key)
 {
 	const json_t *value = json_object_get(request, key);
@@ -39,7 +39,7 @@ static int check_request(const json_t *request, struct err *err)
 		return err_set(err, ERR_INVALID, "request.uid: must have 1 to %d characters", ADMISSIONREVIEW_UID_MAX);
 	if (!json_str_is(of, "group", GROUP))
 		return err_set(err, ERR_INVALID,
-			"request.kind: %.80s of group \"%.80s\" is not judged here, but kinds of " GROUP,
+			"request.kind: %.80s of group \"%.80s\" is not validated here, but kinds of " GROUP,
 			json_str_or_empty(of, "kind"), json_str_or_empty(of, "group"));
 	return 0;
 }

@@ -4,8 +4,8 @@
 
 /*
  * The request and the response of an admission webhook: AdmissionReview of admission.k8s.io/v1
- * (k8s.io/api admission/v1). Only the envelope: the objects inside are for cache/admit. Pure; its
- * input comes from anybody.
+ * (k8s.io/api admission/v1). Only the envelope: cache/admit judges the objects inside. Pure; its
+ * input is untrusted.
  */
 
 #include <jansson.h>
@@ -33,7 +33,7 @@ struct admissionreview {
 int admissionreview_read(const char *body, size_t len, struct admissionreview *out, struct err *err);
 void admissionreview_done(struct admissionreview *r);
 
-/* The response. A refusal is 403 Forbidden, as KEDA's (controller-runtime's Denied). */
+/* Writes the response. A refusal is 403 Forbidden, like KEDA's (controller-runtime's Denied). */
 void admissionreview_write(struct buf *out, const char *uid, const struct admit_verdict *verdict);
 
 #endif

@@ -3,7 +3,7 @@
 #define SERVE_APISTATUS_H
 
 /*
- * Failures as Kubernetes clients read them: a `Status` object with a reason for programs and a
+ * Failures as Kubernetes clients expect them: a `Status` object with a reason for programs and a
  * message for people (k8s.io/apimachinery pkg/apis/meta/v1/types.go).
  */
 
@@ -20,13 +20,13 @@ enum apistatus {
 	APISTATUS_TOO_MANY_REQUESTS,
 	APISTATUS_INTERNAL_ERROR,
 	APISTATUS_UNAVAILABLE,
-	APISTATUS_NOT_YET, /* retry: it will be read soon */
+	APISTATUS_NOT_YET, /* it will be read soon: retry */
 };
 
 struct apistatus_terms {
 	int code;
 	const char *reason;
-	const char *header, *value; /* that goes with the code; NULL */
+	const char *header, *value; /* the header that goes with the code; NULL */
 };
 const struct apistatus_terms *apistatus_terms(enum apistatus what);
 

@@ -8,7 +8,7 @@
 #include "base/fingerprint.h"
 #include "base/mem.h"
 #include "serve/accept.h"
-#include "serve/documents.h"
+#include "serve/discoverydocs.h"
 #include "serve/machine.h"
 #include "serve/request.h"
 
@@ -27,7 +27,7 @@ struct discovery {
 
 /* ---- Made at start ---- */
 
-static void put(struct buf *out, const char *text, const char *version, const struct ready *made)
+static void put_expanded(struct buf *out, const char *text, const char *version, const struct ready *made)
 {
 	for (; *text; text++) {
 		if (*text == '\'')
@@ -45,11 +45,11 @@ static void put(struct buf *out, const char *text, const char *version, const st
 	}
 }
 
-static void make(struct ready *doc, const char *text, const char *version, const struct ready *made)
+static void make_document(struct ready *doc, const char *text, const char *version, const struct ready *made)
 {
 	struct buf out = BUF_INIT(DOCUMENT_MAX);
 
-	put(&out, text, version, made);
+	put_expanded(&out, text, version, made);
 	buf_putc(&out, '\n');
 	doc->len = out.len;
 	doc->text = buf_take(&out);
@@ -62,7 +62,7 @@ struct discovery *discovery_new(const char *version)
 	struct discovery *d = mem_zalloc(sizeof(*d));
 
 	for (int i = 0; i < DOCUMENTS; i++)
-		make(&d->documents[i], documents_all[i].text, version, d->documents);
+		make_document(&d->documents[i], discoverydocs_all[i].text, version, d->documents);
 	return d;
 }
 
@@ -80,7 +80,8 @@ void discovery_free(struct discovery *d)
 static void reply_document(struct request *r, enum document which)
 {
 	const struct ready *doc = &r->serve->discovery->documents[which];
-	const char *content_type = documents_all[which].content_type, *known = httpd_header(r->http, "If-None-Match");
+	const char *content_type = discoverydocs_all[which].content_type,
+		   *known = httpd_header(r->http, "If-None-Match");
 
 	httpd_add_header(r->http, "ETag", doc->etag);
 	httpd_add_header(r->http, "Vary", "Accept");
@@ -90,19 +91,19 @@ static void reply_document(struct request *r, enum document which)
 		request_reply(r, 200, content_type, doc->text, doc->len);
 }
 
-/* Clients that ask for anything else get the plain list, as before aggregated discovery. */
+/* Clients that accept anything else get the plain list, as before aggregated discovery. */
 void discovery_handle_groups(struct request *r)
 {
-	const char *const offers[] = { [DOCUMENT_GROUPS] = documents_all[DOCUMENT_GROUPS].content_type,
-		[DOCUMENT_GROUPS_V2] = documents_all[DOCUMENT_GROUPS_V2].content_type,
-		[DOCUMENT_GROUPS_V2BETA1] = documents_all[DOCUMENT_GROUPS_V2BETA1].content_type,
+	const char *const offers[] = { [DOCUMENT_GROUPS] = discoverydocs_all[DOCUMENT_GROUPS].content_type,
+		[DOCUMENT_GROUPS_V2] = discoverydocs_all[DOCUMENT_GROUPS_V2].content_type,
+		[DOCUMENT_GROUPS_V2BETA1] = discoverydocs_all[DOCUMENT_GROUPS_V2BETA1].content_type,
 		NULL };
 	int chosen = accept_choose(httpd_header(r->http, "Accept"), offers);
 
 	reply_document(r, chosen < 0 ? DOCUMENT_GROUPS : (enum document)chosen);
 }
 
-/* OpenAPI is JSON only: a client that accepts only protobuf is told so. */
+/* OpenAPI is JSON only: a client that accepts only protobuf is refused. */
 void discovery_handle(struct request *r)
 {
 	static const char *const offers[] = { "application/json", NULL };

@@ -14,7 +14,7 @@
 
 #define LABEL "scaledobject.keda.sh/name"
 
-/* ---- Which object ---- */
+/* ---- The object ---- */
 
 /*
  * The name in a selector of this one label, as the HPA controller sends it; NULL: the selector must
@@ -38,7 +38,7 @@ static int find_key(struct request *r, struct err *err)
 	int result = 0;
 	const char *name;
 
-	/* With an escaped slash in it, the key could be one of another kind. */
+	/* With an escaped slash, the key could be that of another kind. */
 	if (strchr(r->namespace_, '/'))
 		return err_set(err, ERR_INVALID, "\"%s\" cannot be the name of a namespace", r->namespace_);
 	if (sole) {
@@ -87,7 +87,7 @@ static const char *object_name(const struct request *r)
 	return r->key + strlen(r->namespace_) + 1;
 }
 
-static struct object *find(const struct request *r, enum scaled_kind kind)
+static struct object *find_object(const struct request *r, enum scaled_kind kind)
 {
 	return store_find(r->serve->cache->store, kind, r->namespace_, object_name(r));
 }
@@ -109,7 +109,7 @@ static void count_scaler(struct request *r, const struct scaler *scaler)
 		1);
 }
 
-/* A source's error is counted also when fallback replaces its value. */
+/* A source's error is counted even if fallback replaces its value. */
 static void count_failures(struct request *r, const struct survey_result *result)
 {
 	bool any = result->composite && result->composite->failing;
@@ -164,21 +164,21 @@ static void on_object(void *arg, struct object *o)
 }
 
 /*
- * Says what is unknown: namespace, else object (text NULL), else metric (text). Before the objects
- * were read, that is not known either.
+ * Says what is unknown: namespace, object (text NULL) or metric (text). Before the objects were
+ * read, that is not known either.
  */
 static void reply_missing(struct request *r, const char *text)
 {
 	const struct store *store = r->serve->cache->store;
-	struct namespace_search search = { r->namespace_, find(r, SCALED_OBJECT) != NULL };
+	struct namespace_search search = { r->namespace_, find_object(r, SCALED_OBJECT) != NULL };
 
-	/* Anybody's HPA may ask for a metric that there is not, each 15 s. */
+	/* Any HPA may ask for a metric that does not exist, every 15 s. */
 	if (!search.found)
 		store_each_object(store, on_object, &search);
 	if (!store_synced(store))
 		request_refuse(r, APISTATUS_UNAVAILABLE, "the ScaledObjects were not read yet%s%s",
 			store_trouble(store) ? ": " : "", store_trouble(store) ? store_trouble(store) : "");
-	else if (!find(r, SCALED_OBJECT) && find(r, SCALED_JOB))
+	else if (!find_object(r, SCALED_OBJECT) && find_object(r, SCALED_JOB))
 		request_refuse(r, APISTATUS_NOT_FOUND,
 			"%s is a ScaledJob: its metrics are not served, no HorizontalPodAutoscaler scales it", r->key);
 	else if (!search.found)
@@ -222,7 +222,7 @@ static void cancel_survey(void *survey)
 	survey_cancel(survey);
 }
 
-/* At 0 replicas the HPA controller asks for nothing, so it is somebody else who asks. */
+/* At 0 replicas the HPA controller asks for nothing, so this is another client. */
 static bool rests(const struct object *o)
 {
 	const struct workload *w;
@@ -241,7 +241,7 @@ void externalmetrics_handle(struct request *r)
 		request_refuse(r, APISTATUS_BAD_REQUEST, "%s", err.msg);
 		return;
 	}
-	o = find(r, SCALED_OBJECT);
+	o = find_object(r, SCALED_OBJECT);
 	if (!o) {
 		reply_missing(r, NULL);
 		return;

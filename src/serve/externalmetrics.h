@@ -11,7 +11,7 @@
 
 struct request;
 
-/* Replies the value, or a Status that says why there is none. */
+/* Replies with the value, or a Status that says why there is none. */
 void externalmetrics_handle(struct request *r);
 
 #endif

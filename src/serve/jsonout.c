@@ -13,8 +13,8 @@ static void new_line(struct jsonout *j)
 		buf_putc(j->out, ' ');
 }
 
-/* Whatever comes before a value. */
-static void begin(struct jsonout *j, const char *key)
+/* Writes what comes before a value. */
+static void begin_member(struct jsonout *j, const char *key)
 {
 	if (!j->empty)
 		buf_putc(j->out, ',');
@@ -29,7 +29,7 @@ static void begin(struct jsonout *j, const char *key)
 
 void jsonout_object(struct jsonout *j, const char *key)
 {
-	begin(j, key);
+	begin_member(j, key);
 	buf_putc(j->out, '{');
 	j->arrays &= ~(UINT32_C(1) << j->depth++);
 	j->empty = true;
@@ -37,7 +37,7 @@ void jsonout_object(struct jsonout *j, const char *key)
 
 void jsonout_array(struct jsonout *j, const char *key)
 {
-	begin(j, key);
+	begin_member(j, key);
 	buf_putc(j->out, '[');
 	j->arrays |= UINT32_C(1) << j->depth++;
 	j->empty = true;
@@ -56,7 +56,7 @@ void jsonout_end(struct jsonout *j)
 
 void jsonout_null(struct jsonout *j, const char *key)
 {
-	begin(j, key);
+	begin_member(j, key);
 	buf_puts(j->out, "null");
 }
 
@@ -66,19 +66,19 @@ void jsonout_text(struct jsonout *j, const char *key, const char *value)
 		jsonout_null(j, key);
 		return;
 	}
-	begin(j, key);
+	begin_member(j, key);
 	buf_put_json(j->out, value);
 }
 
 void jsonout_bool(struct jsonout *j, const char *key, bool value)
 {
-	begin(j, key);
+	begin_member(j, key);
 	buf_puts(j->out, value ? "true" : "false");
 }
 
 void jsonout_int(struct jsonout *j, const char *key, int64_t value)
 {
-	begin(j, key);
+	begin_member(j, key);
 	buf_printf(j->out, "%lld", (long long)value);
 }
 
@@ -96,7 +96,7 @@ void jsonout_double(struct jsonout *j, const char *key, double value)
 		jsonout_null(j, key);
 		return;
 	}
-	begin(j, key);
+	begin_member(j, key);
 	buf_printf(j->out, "%.15g", value);
 }
 

@@ -2,7 +2,7 @@
 #ifndef SERVE_MACHINE_H
 #define SERVE_MACHINE_H
 
-/* What this was built for, by the names that Kubernetes and Go use. */
+/* The machine architecture, by the names that Kubernetes and Go use. */
 
 #if defined(__x86_64__)
 #define MACHINE_ARCHITECTURE "amd64"

@@ -11,8 +11,8 @@
 #include "cache/objects/store.h"
 
 /*
- * The sentence for people, appended to out: `no ScaledObject "shop/wbe" is known; near it: web,
- * wb`; with nothing near, whether there are others.
+ * Appends the sentence for people to out: `no ScaledObject "shop/wbe" is known; near it: web, wb`;
+ * without similar names, whether there are any objects.
  */
 void nearnames_explain(const struct store *store, enum scaled_kind kind, const char *namespace_, const char *name,
 	struct buf *out);

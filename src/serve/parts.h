@@ -29,7 +29,7 @@ struct serve {
 	struct cache *cache;
 	struct tls_server *tls;
 	const struct route *routes;                                                 /* serve/routes.h */
-	bool (*asks_for_reviews_at)(const void *arg, const char *path, size_t len); /* as serve_config has it */
+	bool (*asks_for_reviews_at)(const void *arg, const char *path, size_t len); /* from serve_config */
 	const void *asks_arg;
 	int64_t metrics_max_age_ms;
 	int64_t metrics_deadline_ms;
@@ -42,7 +42,7 @@ struct serve {
 	struct traffic traffic;
 	struct webhook *webhook;
 	struct request *waiting; /* requests whose answer will come later */
-	struct buf reply;        /* scratch for replies that are sent at once; keeps its memory */
+	struct buf reply;        /* scratch for replies sent at once; keeps its memory */
 	struct counters_family *metric_errors, *object_errors, *job_errors;
 };
 

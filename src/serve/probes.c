@@ -14,9 +14,8 @@
 /* Each returns NULL, or why the check fails. */
 
 /*
- * What this process knows grows old, it cannot ask whether a metric may be read, and it does not
- * scale: another replica is to be asked. A restart would not help, so the other probes do not say
- * it.
+ * Without the API server our data grows old, permissions cannot be checked, and nothing is scaled:
+ * another replica should be asked. A restart would not help, so the other probes ignore it.
  */
 static const char *api_server_trouble(const struct serve *s)
 {

@@ -4,9 +4,9 @@
 
 /*
  * /healthz, /livez: the loop runs. /readyz: metrics can be served: the API server answers, the
- * objects were read, there is a certificate, the front proxy is known. Each check is also a path of
- * its own (/readyz/ping); `?verbose` lists them. 200 "ok", or 503 with a line per check that says
- * why it fails.
+ * objects were read, there is a certificate, the front proxy is known. Each check also has a path
+ * of its own (/readyz/ping); `?verbose` lists them. 200 "ok", or 503 with a line per check that
+ * says why it fails.
  */
 
 struct request;

@@ -13,7 +13,7 @@
 #include "serve/traffic.h"
 
 #define STATUS_MAX         16384 /* bytes of a refusal */
-#define STATUS_CLIENT_LEFT 499   /* as others log it; nobody receives it */
+#define STATUS_CLIENT_LEFT 499   /* as other servers log it; never sent */
 
 static int64_t clock_us(void)
 {
@@ -25,7 +25,7 @@ static int64_t clock_us(void)
 
 /* ---- The access log ---- */
 
-/* The part of a line that is taken from the client's request; the caller owns it. */
+/* The part of a log line that comes from the client's request; the caller owns it. */
 static char *describe(const struct request *r)
 {
 	const char *agent = httpd_header(r->http, "User-Agent");
@@ -52,7 +52,7 @@ static void log_access(const struct request *r, int status, int64_t took_us)
 
 /* ---- The reply ---- */
 
-static void finish(struct request *r, int status)
+static void finish_request(struct request *r, int status)
 {
 	int64_t took_us = clock_us() - r->started_us;
 
@@ -73,7 +73,7 @@ void request_reply(struct request *r, int status, const char *content_type, cons
 {
 	struct httpd_request *http = r->http;
 
-	finish(r, status);
+	finish_request(r, status);
 	httpd_reply(http, status, content_type, body, len);
 }
 
@@ -100,7 +100,7 @@ static void on_gone(void *arg)
 	struct request *r = arg;
 
 	r->http = NULL;
-	finish(r, STATUS_CLIENT_LEFT);
+	finish_request(r, STATUS_CLIENT_LEFT);
 }
 
 void request_wait(struct request *r, void *wait, void (*give_up)(void *wait))
@@ -122,8 +122,8 @@ void request_end_all(struct serve *s)
 		request_refuse(s->waiting, APISTATUS_UNAVAILABLE, "kscaled is stopping");
 }
 
-/* What authn or authz said; denied: the status of ERR_DENIED. */
-static void refuse(struct request *r, enum apistatus denied, const struct err *err)
+/* The result of authn or authz; denied: the status for ERR_DENIED. */
+static void refuse_user(struct request *r, enum apistatus denied, const struct err *err)
 {
 	enum apistatus what = err->kind == ERR_DENIED ? denied
 		: err->http_status == 429             ? APISTATUS_TOO_MANY_REQUESTS
@@ -145,7 +145,7 @@ static void on_authenticated(void *arg, struct requester *user, const struct err
 
 	r->give_up = NULL;
 	if (err) {
-		refuse(r, APISTATUS_UNAUTHORIZED, err);
+		refuse_user(r, APISTATUS_UNAUTHORIZED, err);
 		return;
 	}
 	r->user = requester_ref(user);
@@ -167,12 +167,12 @@ static void authenticate(struct request *r)
 		if (check_route(r))
 			authorise(r);
 		return;
-	case AUTHN_REFUSED: refuse(r, APISTATUS_UNAUTHORIZED, &err); return;
+	case AUTHN_REFUSED: refuse_user(r, APISTATUS_UNAUTHORIZED, &err); return;
 	case AUTHN_UNKNOWN: request_wait(r, authn_ask(r->serve->authn, r->http, on_authenticated, r), cancel_authn);
 	}
 }
 
-/* ---- Step 2: the route, which only users who are known are told of ---- */
+/* ---- Step 2: the route; only known users learn whether it exists ---- */
 
 static bool decode_part(const struct route_parts *parts, size_t i, char *out, size_t size)
 {
@@ -180,7 +180,7 @@ static bool decode_part(const struct route_parts *parts, size_t i, char *out, si
 	return i >= parts->count || httpd_decode(parts->list[i].text, parts->list[i].len, false, out, size) == 0;
 }
 
-/* The buffer of the name is as long as it needs to be: most are short. */
+/* The buffer of the name is only as long as needed: most are short. */
 static bool decode_parts(struct request *r)
 {
 	size_t len = r->parts.count > 1 ? r->parts.list[1].len : 0, size = (len < REQUEST_NAME_MAX ? len : 0) + 1;
@@ -220,7 +220,7 @@ static void on_authorised(void *arg, const struct err *err)
 
 	r->give_up = NULL;
 	if (err)
-		refuse(r, APISTATUS_FORBIDDEN, err);
+		refuse_user(r, APISTATUS_FORBIDDEN, err);
 	else
 		r->route->handle(r);
 }
@@ -252,7 +252,7 @@ static void authorise(struct request *r)
 
 	switch (authz_peek(r->serve->authz, r->user, &access, &err)) {
 	case AUTHZ_ALLOWED: r->route->handle(r); return;
-	case AUTHZ_DENIED: refuse(r, APISTATUS_FORBIDDEN, &err); return;
+	case AUTHZ_DENIED: refuse_user(r, APISTATUS_FORBIDDEN, &err); return;
 	case AUTHZ_UNKNOWN:
 		request_wait(r, authz_ask(r->serve->authz, r->user, &access, on_authorised, r), cancel_authz);
 	}
@@ -267,8 +267,8 @@ static bool is_free(const struct request *r)
 }
 
 /*
- * Where the API server does not ask for reviews there is no route, for anybody; the path that was
- * tried may have been a secret a moment ago, so it is not logged either.
+ * If the API server does not ask for reviews there, no route exists, for anyone; the path tried may
+ * have been a secret a moment ago, so it is not logged either.
  */
 static void find_route(struct request *r, const char *path, size_t len)
 {
@@ -288,7 +288,7 @@ void request_start(struct serve *s, enum route_port port, struct httpd_request *
 	size_t len;
 	const char *path = httpd_raw_path(http, &len);
 
-	memset(r, 0, offsetof(struct request, namespace_)); /* the names behind are written before they are read */
+	memset(r, 0, offsetof(struct request, namespace_)); /* the names after this are written before they are read */
 	r->serve = s;
 	r->http = http;
 	r->port = port;

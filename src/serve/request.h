@@ -29,9 +29,9 @@ struct request {
 	struct httpd_request *http; /* NULL once the client has left */
 	enum route_port port;
 	const struct route *route; /* NULL: unknown path */
-	const char *shown;         /* in logs, in the place of a path that is secret; NULL: the path */
+	const char *shown;         /* in logs, instead of a secret path; NULL: the path */
 	struct route_parts parts;
-	struct requester *user; /* owns a count; NULL on free paths */
+	struct requester *user; /* owns a reference; NULL on free paths */
 	const char *method;     /* a literal */
 	int64_t started_us;
 	char *logged;                /* for the access log; owned; kept while it waits, as the client may leave; NULL */
@@ -49,8 +49,8 @@ struct request {
 void request_start(struct serve *s, enum route_port port, struct httpd_request *http);
 
 /*
- * The next step, or the handler's reply, will come later: if the client leaves before, give_up is
- * called and the request ends. The callback of what was waited for sets give_up back to NULL.
+ * The next step, or the handler's reply, will come later: if the client leaves first, give_up is
+ * called and the request ends. The callback of what it waits for sets give_up back to NULL.
  */
 void request_wait(struct request *r, void *wait, void (*give_up)(void *wait));
 
@@ -60,7 +60,7 @@ void request_reply(struct request *r, int status, const char *content_type, cons
 /* The same with a Status object, and with the header that goes with its code. */
 void request_refuse(struct request *r, enum apistatus what, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* Answers all requests that wait with 503, before the server is freed. */
+/* Answers all waiting requests with 503, before the server is freed. */
 void request_end_all(struct serve *s);
 
 #endif

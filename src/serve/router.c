@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Pattern and path, segment by segment; both begin with a slash. */
-static bool fits(const char *pattern, const char *path, const char *end, struct route_parts *parts)
+/* Compares pattern and path, segment by segment; both begin with a slash. */
+static bool pattern_fits(const char *pattern, const char *path, const char *end, struct route_parts *parts)
 {
 	parts->count = 0;
 	for (;;) {
@@ -32,7 +32,7 @@ const struct route *router_find(const struct route *routes, enum route_port port
 	struct route_parts *parts)
 {
 	for (const struct route *r = routes; r->pattern; r++)
-		if (r->ports & port && fits(r->pattern, raw_path, raw_path + len, parts))
+		if (r->ports & port && pattern_fits(r->pattern, raw_path, raw_path + len, parts))
 			return r;
 	parts->count = 0;
 	return NULL;

@@ -19,8 +19,8 @@ enum route_access {
 	ROUTE_FREE, /* no authentication: probes */
 	/*
 	 * no authentication either, as the API server sends no credentials to a webhook; but the
-	 * route exists only at paths that the API server was told (serve_config.
-	 * asks_for_reviews_at), and logs show its pattern instead of the path
+	 * route exists only at paths that were configured in the API server
+	 * (serve_config.asks_for_reviews_at), and logs show its pattern instead of the path
 	 */
 	ROUTE_REVIEW,
 	ROUTE_PATH,     /* a user who may get this path (nonResourceAttributes) */
@@ -55,11 +55,11 @@ struct route {
 	const char *methods;      /* "GET, HEAD": as in the Allow header */
 	void (*handle)(struct request *r);
 	int of;                                /* which document, probe or kind of object, for its handler */
-	const struct route_resource *resource; /* of ROUTE_RESOURCE, whose patterns hold {namespace}, then a name */
+	const struct route_resource *resource; /* for ROUTE_RESOURCE, whose patterns contain {namespace}, then a name */
 };
 
 #define ROUTER_PARTS_MAX 2
-struct route_parts { /* the segments that the {…} match; not decoded; borrowed from the path */
+struct route_parts { /* the segments that match {…}; not decoded; borrowed from the path */
 	struct {
 		const char *text;
 		size_t len;
@@ -68,8 +68,8 @@ struct route_parts { /* the segments that the {…} match; not decoded; borrowed
 };
 
 /*
- * The route of a path as sent (not decoded, without query; a slash at its end is ignored); NULL
- * when this port has none.
+ * The route of a path as sent (not decoded, without query; a slash at its end is ignored); NULL if
+ * this port has none.
  */
 const struct route *router_find(const struct route *routes, enum route_port port, const char *raw_path, size_t len,
 	struct route_parts *parts);

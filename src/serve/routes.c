@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "serve/discovery.h"
-#include "serve/documents.h"
+#include "serve/discoverydocs.h"
 #include "serve/externalmetrics.h"
 #include "serve/insight/insight.h"
 #include "serve/page/metricspage.h"

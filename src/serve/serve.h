@@ -26,7 +26,7 @@ struct serve_config {
 	const char *insight_socket, *insight_socket_group; /* as net/listen.h has them; NULL: none */
 	int64_t metrics_max_age_ms;                        /* of a reading that is served from memory */
 	int64_t metrics_deadline_ms;                       /* of a query for a metric */
-	int max_connections; /* of each port; 0: as net/httpd/httpd has it. The socket has a few */
+	int max_connections; /* per port; 0: the default of net/httpd/httpd. The socket has a few */
 	const char *version; /* outlives the server */
 	/*
 	 * Whether the API server asks for reviews at this path, as sent and without the query;
@@ -37,12 +37,12 @@ struct serve_config {
 };
 
 /*
- * Listens at once; borrows cache, kube and tls. NULL and err, which names the listener, when an
+ * Listens at once; borrows cache, kube and tls. NULL and err, which names the listener, if an
  * address is wrong or in use.
  */
 struct serve *serve_new(struct cache *cache, struct kube *kube, struct tls_server *tls,
 	const struct serve_config *config, struct err *err);
-void serve_free(struct serve *s); /* requests that wait are answered 503; NULL is fine */
+void serve_free(struct serve *s); /* answers waiting requests with 503; NULL is fine */
 uint16_t serve_secure_port(const struct serve *s);
 uint16_t serve_status_port(const struct serve *s); /* 0: it is off */
 

@@ -10,7 +10,7 @@ static const char
 	*const port_names[] = { [ROUTE_SECURE] = "secure", [ROUTE_STATUS] = "status", [ROUTE_SOCKET] = "socket" };
 static const double bounds_s[] = { 0.00025, 0.001, 0.005, 0.025, 0.1, 0.5, 1, 3 };
 
-/* Any text may be sent as a method; it must not become a series each. */
+/* Any text may be sent as a method; each must not become a series. */
 static const char *known_method(const char *method)
 {
 	static const char *const methods[] = { "GET", "HEAD", "POST", NULL };
@@ -26,10 +26,10 @@ struct traffic traffic_declare(struct counters *c)
 	return (struct traffic){
 		.requests = counters_declare(c, COUNTERS_COUNTER, "kscaled_http_requests_total",
 			"Requests answered, by port, kind of path, method and status code (499: the client left "
-			"before).",
+			"first).",
 			request_labels),
 		.seconds = counters_declare_histogram(c, "kscaled_http_request_duration_seconds",
-			"From the whole request read to its answer handed over, by kind of path.", path_label, bounds_s,
+			"Time from a complete request to its reply, by kind of path.", path_label, bounds_s,
 			MEM_COUNT(bounds_s)),
 	};
 }

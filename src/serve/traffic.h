@@ -2,7 +2,7 @@
 #ifndef SERVE_TRAFFIC_H
 #define SERVE_TRAFFIC_H
 
-/* Counts the requests that were answered, by status code, and how long they took. */
+/* Counts answered requests by status code, and how long they took. */
 
 #include <stdint.h>
 

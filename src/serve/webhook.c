@@ -15,9 +15,9 @@
 
 #define ANSWER_MAX        (1 << 20)
 #define TIME_MS           8000 /* to gather the facts; the API server waits 10 s by default ... */
-#define TIME_MARGIN_MS    500  /* ... and sends its timeout as ?timeout=; this part of it is for us and the network */
-#define NAMESPACES_MAX    1000 /* that are counted by name at a time: anybody may send any */
-#define NAMESPACE_LEN_MAX 63   /* of a namespace's name; what is sent may be megabytes long */
+#define TIME_MARGIN_MS    500  /* ... and sends its timeout as ?timeout=; this much of it is for us and the network */
+#define NAMESPACES_MAX    1000 /* counted by name at a time: anyone may send any name */
+#define NAMESPACE_LEN_MAX 63   /* of a namespace's name; the text sent may be megabytes long */
 
 struct counted {    /* a namespace that is counted by name */
 	char *name; /* owned; the key */
@@ -27,7 +27,7 @@ struct counted {    /* a namespace that is counted by name */
 struct webhook {
 	unsigned under_way;
 	struct counters_family *validations, *errors;
-	struct counted *namespaces; /* the one that was last counted longest ago is the first */
+	struct counted *namespaces; /* least recently counted first */
 };
 
 struct webhook_call {
@@ -48,7 +48,7 @@ static const struct {
 	{ WEBHOOK_CLUSTERTRIGGERAUTH, "ClusterTriggerAuthentication" },
 };
 
-/* A literal; NULL: it is not judged at this path. */
+/* A literal; NULL: not judged at this path. */
 static const char *kind_of(const struct request *r, const struct admissionreview *review)
 {
 	const char *at = r->route->pattern;
@@ -62,7 +62,7 @@ static const char *kind_of(const struct request *r, const struct admissionreview
 
 /* ---- Counting: KEDA's names (doc/keda.md 7.1) ---- */
 
-static void forget(struct webhook *w, struct counted *c)
+static void forget_namespace(struct webhook *w, struct counted *c)
 {
 	counters_drop(w->validations, "namespace", c->name, NULL, NULL);
 	counters_drop(w->errors, "namespace", c->name, NULL, NULL);
@@ -71,7 +71,7 @@ static void forget(struct webhook *w, struct counted *c)
 	free(c);
 }
 
-/* A new one takes the place of the one that nothing was counted for since longest. */
+/* A new one replaces the least recently counted one. */
 static const char *counted_namespace(struct webhook *w, const char *namespace_)
 {
 	struct counted *c;
@@ -83,7 +83,7 @@ static const char *counted_namespace(struct webhook *w, const char *namespace_)
 		if (strlen(namespace_) > NAMESPACE_LEN_MAX || !dnsname_is_subdomain(namespace_, strlen(namespace_)))
 			return "";
 		if (HASH_COUNT(w->namespaces) >= NAMESPACES_MAX)
-			forget(w, w->namespaces);
+			forget_namespace(w, w->namespaces);
 		c = mem_zalloc(sizeof(*c));
 		c->name = mem_dup(namespace_);
 	}
@@ -156,7 +156,7 @@ static int64_t deadline_ms(const struct request *r)
 	return loop_now_ms(r->serve->loop) + time_ms;
 }
 
-static void ask(struct request *r, const struct admissionreview *review, const char *kind, const char *action)
+static void ask_verdict(struct request *r, const struct admissionreview *review, const char *kind, const char *action)
 {
 	struct webhook_call *call = mem_zalloc(sizeof(*call));
 	struct admit_request request = {
@@ -196,11 +196,11 @@ static void handle_review(struct request *r, const struct admissionreview *revie
 	const char *kind = kind_of(r, review);
 
 	if (!kind)
-		request_refuse(r, APISTATUS_BAD_REQUEST, "request.kind: %.80s is not judged here", review->kind);
+		request_refuse(r, APISTATUS_BAD_REQUEST, "request.kind: %.80s is not validated here", review->kind);
 	else if (strcmp(review->operation, "CREATE") == 0)
-		ask(r, review, kind, "create");
+		ask_verdict(r, review, kind, "create");
 	else if (strcmp(review->operation, "UPDATE") == 0)
-		ask(r, review, kind, "update");
+		ask_verdict(r, review, kind, "update");
 	else
 		reply(r, review->uid, &allowed); /* a deletion is always allowed */
 }
@@ -218,7 +218,7 @@ void webhook_handle(struct request *r)
 		return;
 	}
 	if (r->serve->webhook->under_way >= WEBHOOK_CALLS_MAX) {
-		request_refuse(r, APISTATUS_TOO_MANY_REQUESTS, "%d objects are being judged: too many at once",
+		request_refuse(r, APISTATUS_TOO_MANY_REQUESTS, "%d objects are being validated: too many at once",
 			WEBHOOK_CALLS_MAX);
 		return;
 	}
@@ -237,10 +237,9 @@ struct webhook *webhook_new(struct counters *counters)
 	struct webhook *w = mem_zalloc(sizeof(*w));
 
 	w->validations = counters_declare(counters, COUNTERS_COUNTER, "keda_webhook_scaled_object_validations_total",
-		"ScaledObjects that were to be judged before they are stored.",
-		(const char *const[]){ "namespace", "action", NULL });
+		"Admission reviews of ScaledObjects.", (const char *const[]){ "namespace", "action", NULL });
 	w->errors = counters_declare(counters, COUNTERS_COUNTER, "keda_webhook_scaled_object_validation_errors_total",
-		"ScaledObjects and ScaledJobs that were refused, and why.", labels);
+		"Refused ScaledObjects and ScaledJobs, by reason.", labels);
 	return w;
 }
 

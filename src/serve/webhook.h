@@ -5,11 +5,11 @@
 /*
  * The admission webhook: the API server asks before it stores a ScaledObject, ScaledJob or
  * authentication, and cache/admit decides. It runs on every replica, leading or not. Callers send
- * no credentials (the API server's default for webhooks); they know the path. As others may know it
- * too, body, time and number of requests under way have caps.
+ * no credentials (the API server's default for webhooks) but know the path. As others may know it,
+ * too, body, time and number of requests under way are capped.
  *
- * What is allowed but looks wrong is returned as warnings, which kubectl shows to the user; so
- * KEDA's KEDAScalerInfo Events about the same are not sent.
+ * Objects that are allowed but look wrong get warnings, which kubectl shows to the user; so KEDA's
+ * KEDAScalerInfo Events about the same are not sent.
  */
 
 #include "cache/admit.h"
@@ -17,7 +17,7 @@
 
 struct webhook;
 
-#define WEBHOOK_ANY                "/admission/{secret}" /* of all kinds; as control/certs/reviewpaths.h makes it */
+#define WEBHOOK_ANY                "/admission/{secret}" /* for all kinds; in the form of control/certs/reviewpaths.h */
 #define WEBHOOK_SCALEDOBJECT       "/validate-keda-sh-v1alpha1-scaledobject"
 #define WEBHOOK_SCALEDJOB          "/validate-keda-sh-v1alpha1-scaledjob"
 #define WEBHOOK_TRIGGERAUTH        "/validate-keda-sh-v1alpha1-triggerauthentication"

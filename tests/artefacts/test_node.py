@@ -248,7 +248,7 @@ def test_doctor_at_a_program_that_ends(release):
     release.kubectl("set", "env", "deployment/kscaled", "KSCALED_LEASE_DURATION=never")
     try:
         finding = release.doctor("keeps exiting")
-        says = 'KSCALED_LEASE_DURATION: "never" is no duration'
+        says = 'KSCALED_LEASE_DURATION: "never" is not a duration'
         assert finding["status"] == "warning" and says in finding["message"] and says in release.do(finding["mend"]), finding
     finally:
         release.kubectl("rollout", "undo", "deployment/kscaled")

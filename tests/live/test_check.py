@@ -167,7 +167,7 @@ def test_each_option_of_the_daemon_is_known_here_or_judges_nothing():
 @pytest.mark.parametrize("content, status, said", [
     (b"", 0, ""), (b"---\n# nothing\n---\n", 0, ""), (b"{}", 1, "f.yaml:1: not a Kubernetes object: apiVersion and kind are missing\n"), (b"[1, 2]", 1, "f.yaml:1: a list is not a Kubernetes object"),
     (bytes(range(256)), 2, "f.yaml:1: not YAML: control characters are not allowed\n"), (b"a: caf\xe9\n", 2, "f.yaml:1: not YAML: "), (b"a: 1\n\tb: 1\n", 2, "f.yaml:2: not YAML: found a tab character"),
-    (b"[" * 1000000, 2, "f.yaml:1: nested too deep"), (b'{"a":' * 1000000, 2, "f.yaml:1: nested too deep"), (b"a: *b\n", 2, "f.yaml:1: the alias refers to an anchor that is not there\n"),
+    (b"[" * 1000000, 2, "f.yaml:1: nested too deep"), (b'{"a":' * 1000000, 2, "f.yaml:1: nested too deep"), (b"a: *b\n", 2, "f.yaml:1: the alias refers to an anchor that does not exist\n"),
     (b"a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n" + b"".join(b"a%d: &a%d [%s]\n" % (i, i, b",".join([b"*a%d" % (i - 1)] * 10)) for i in range(1, 30)), 2, "f.yaml:6: the document has too many values"),
     (b"kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\ndata:\n" + b"".join(b"  k%d: %s\n" % (i, b"v" * 100) for i in range(95000)), 0, ""),
     (b"kind: ScaledObject\napiVersion: keda.sh/v1alpha1\nmetadata: {name: a}\nspec:\n" + b"".join(b"  k%d: %s\n" % (i, b"v" * 100) for i in range(95000)), 1, "f.yaml:5: ScaledObject default/a: spec.k0: unknown field\n"),

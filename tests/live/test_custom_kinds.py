@@ -180,7 +180,7 @@ def test_what_cannot_be_scaled(denied, stage, kinds):
     stage.scaledobject("a", target=kinds.target("Report"))
     assert f"kind Report of {kinds.api_version} has no scale subresource" in stage.wait_refused("a")
     stage.scaledobject("b", target=kinds.target("Globe"))
-    assert f"kind Globe of {kinds.api_version} stands in no namespace" in stage.wait_refused("b")
+    assert f"kind Globe of {kinds.api_version} is not namespaced" in stage.wait_refused("b")
     stage.scaledobject("c", target=kinds.target("Widget"))
     assert stage.wait_refused("c") == f"ScaledObject doesn't have correct scaleTargetRef specification: no kind Widget in {kinds.api_version}: is its CRD installed?"
     stage.scaledobject("d", target={"apiVersion": "example.com/v1", "kind": "Deployment", "name": "worker"})

@@ -120,7 +120,7 @@ def test_expired_ca_of_the_aggregator(practice, plane, tmp_path):
     shutil.copy(ended.key, plane.folder / "pki/front-proxy-ca.key")
     plane.start(plane.usual)
     finding = forget_aggregator(practice)
-    assert "or that authority has ended" in finding["message"], finding
+    assert "or that CA has expired" in finding["message"], finding
     practice.do(spoken(finding["mend"])[1].replace("/etc/kubernetes", str(plane.folder)))
     assert "CN = ended" not in pki.describe((plane.folder / "pki/front-proxy-client.crt").read_text())["text"]
     plane.start(plane.usual)

@@ -75,7 +75,7 @@ def test_answers_that_do_not_end(launch, stage, module_stage, halfway):
     for k, (kind, trigger) in enumerate(KINDS.items()):
         stage.deployment(kind)
         stage.scaledobject(kind, pollingInterval=1, triggers=[trigger(at) for at in halfway.addresses[k * of_kind:(k + 1) * of_kind]])
-    said = f'the answer is given up: namespace "{stage.namespace}" has as many bytes of answers on their way'
+    said = f'the answer is dropped: namespace "{stage.namespace}" has used up the share of bytes of unfinished answers'
     for kind in KINDS:
         eventually(lambda kind=kind: any(f"{stage.namespace}/{kind}:" in line and said in line for line in daemon.log().splitlines()), timeout=60)
     # When their time is over all are given up at once, and asked for anew.

@@ -41,7 +41,7 @@ def test_a_thousand_servers(launch, stage, module_stage, servers):
     most = daemon.metric("kscaled_source_connections_max")
     assert 0 < most < LIMIT
     put_hostile(stage, servers)
-    said = f'namespace "{stage.namespace}" has as many connections'
+    said = f'namespace "{stage.namespace}" has used up the share of connections'
     eventually(lambda: any(said in message and "name fewer servers" in message for kind in KINDS for message in messages(stage, kind)), timeout=60)
     # He has what he may have: more than the half of it is left.
     taken = daemon.metric("kscaled_source_connections")
@@ -93,7 +93,7 @@ def test_silent_token_servers(launch, stage, module_stage, credentials, token_se
         put_client(credentials, name, f"http://{at}/token", greedy)
     module_stage.deployment("greedy")
     module_stage.scaledobject("greedy", pollingInterval=1, triggers=[metrics_api("http://127.0.0.1:9/", name) for name in names])
-    eventually(lambda: f'namespace "{greedy}" has as many connections' in daemon.log(), timeout=60)
+    eventually(lambda: f'namespace "{greedy}" has used up the share of connections' in daemon.log(), timeout=60)
 
     tokens = TokenServer()
     source = HttpSource({"/token": tokens, "/n": tokens.guard('{"n":12}')})

@@ -41,7 +41,7 @@ class Flood:
                 answer = pool.request("POST", self.path, headers={"Content-Type": "application/json"}, body=self.review)
                 assert answer.status == 200, answer.data
                 self.answers += 1
-                self.unchecked += b"too many objects are being judged" in answer.data
+                self.unchecked += b"too many objects are being validated" in answer.data
 
     def __enter__(self):
         for thread in self.threads:

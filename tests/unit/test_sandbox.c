@@ -62,7 +62,7 @@ static int tear_down(void **state)
 	return system(command);
 }
 
-/* What was logged: the first letters of its level, and the line. */
+/* Logged lines: the first letter of the level, and the text. */
 static char logged[4096];
 
 static void on_line(void *arg, enum log_level level, const char *line)
@@ -97,7 +97,7 @@ static void enter(void (*more)(struct options *o))
 	sandbox_enter(&o, &files, replaced);
 }
 
-/* 0, or the number of what is not as `say` expects it in a process that entered. */
+/* 0, or the number of the check that failed in a confined process. */
 static void entered(void (*more)(struct options *o), int (*say)(void))
 {
 	pid_t child = fork();
@@ -253,7 +253,8 @@ static int say_missing(void)
 	EXPECT(1, strstr(logged, "filepath-auth-root-path: "));
 	EXPECT(2,
 		strstr(logged,
-			"/missing: No such file or directory; what comes there later can be read after a restart"));
+			"/missing: No such file or directory; files created there later can be read only after a "
+			"restart"));
 	return 0;
 }
 

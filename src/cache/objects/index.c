@@ -10,7 +10,7 @@
 
 #define SIZE_MIN 16
 
-/* One key of a mark. One namespace may put ten thousand under one mark: each costs the same. */
+/* One key under a mark. One namespace may put ten thousand under one mark: each costs the same. */
 struct index_entry {
 	struct index_entry *next;
 	char key[];
@@ -33,7 +33,7 @@ static size_t home(const struct index *x, uint64_t mark)
 	return (size_t)mark & (x->size - 1);
 }
 
-/* The slot of the mark, or an empty one. At most three quarters are used, so there is one. */
+/* The slot of the mark, or an empty one. At most three quarters are used, so one exists. */
 static struct index_slot *slot_of(const struct index *x, uint64_t mark)
 {
 	size_t at = home(x, mark);

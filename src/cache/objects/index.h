@@ -15,7 +15,7 @@ struct index_slot;
 struct index_entry;
 struct index {                    /* a value; empty when zeroed */
 	struct index_slot *slots; /* owned; open addressing, one for each mark */
-	size_t size, marks;       /* slots, a power of 2 or 0, and how many are used */
+	size_t size, marks;       /* number of slots, a power of 2 or 0, and of used ones */
 	size_t count;             /* keys */
 };
 

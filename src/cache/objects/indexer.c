@@ -101,7 +101,7 @@ static void *item_remove(struct indexer *s, struct item *item)
 }
 
 /* Removes it before the listener is called. */
-static void drop(struct indexer *s, struct item *item)
+static void drop_item(struct indexer *s, struct item *item)
 {
 	void *beside = item->beside, *object = item_remove(s, item);
 
@@ -114,7 +114,7 @@ void indexer_clear(struct indexer *s)
 	struct item *item, *next;
 
 	HASH_ITER (hh, s->items, item, next)
-		drop(s, item);
+		drop_item(s, item);
 }
 
 /* ---- Taking in ---- */
@@ -132,7 +132,7 @@ static void replace(struct indexer *s, struct item *item, void *object)
 		s->kind->free(before);
 }
 
-/* What was known of it before stands. */
+/* The last readable content stays in use. */
 static void tell_unreadable(struct indexer *s, const json_t *json, const struct err *err)
 {
 	const json_t *meta = json_object_get(json, "metadata");
@@ -144,10 +144,10 @@ static void tell_unreadable(struct indexer *s, const json_t *json, const struct 
 }
 
 /*
- * authoritative: from a list, which overrides what was known (a restored etcd counts backwards).
+ * authoritative: from a list, which overrides earlier versions (a restored etcd counts backwards).
  * print: hash of the text of json; 0: unknown.
  */
-static struct item *take(struct indexer *s, const json_t *json, bool authoritative, uint64_t print)
+static struct item *take_object(struct indexer *s, const json_t *json, bool authoritative, uint64_t print)
 {
 	struct err err = { 0 };
 	void *object = s->kind->decode(json, &err);
@@ -183,7 +183,7 @@ static void on_object(void *arg, const json_t *object)
 {
 	struct source *source = arg;
 	bool listing = source->informer.listing;
-	struct item *item = take(source->owner, object, listing, listing ? 0 : source->print);
+	struct item *item = take_object(source->owner, object, listing, listing ? 0 : source->print);
 
 	if (item)
 		mark_seen(source, item);
@@ -232,7 +232,7 @@ static void on_deleted(void *arg, const json_t *object)
 		item = item_find(source->owner, key_of(source->owner, &meta, key));
 		/* A late "deleted" of a recreated object does not concern the new one. */
 		if (item && strcmp(meta_of(item->object)->uid, meta.uid) == 0)
-			drop(source->owner, item);
+			drop_item(source->owner, item);
 	}
 	meta_done(&meta);
 }
@@ -252,7 +252,7 @@ static void on_synced(void *arg)
 
 	HASH_ITER (hh, s->items, item, next)
 		if (item->source == source && item->list != source->informer.list && !is_ahead(item, version))
-			drop(s, item);
+			drop_item(s, item);
 	if (!source->known)
 		s->events->on_known(s->arg, source->namespace_);
 	source->known = true;
@@ -275,7 +275,7 @@ static void on_trouble(void *arg, const struct err *err)
 		s->events->on_known(s->arg, source->namespace_);
 }
 
-/* ---- The house around it ---- */
+/* ---- Interface ---- */
 
 struct indexer *indexer_new(struct kube *kube, const struct indexer_kind *kind, struct counters *counters,
 	const struct indexer_events *events, void *arg)
@@ -454,7 +454,7 @@ static bool is_watched(const struct source *source, const struct meta *meta)
 }
 
 /*
- * An unknown object while the watch is further: it was deleted before the answer to its write
+ * An unknown object, with the watch further on: it was deleted before the answer to its write
  * arrived.
  */
 static bool is_gone(const struct source *source, const struct meta *meta)
@@ -483,7 +483,7 @@ void indexer_learn(struct indexer *s, const json_t *object)
 	if (!object || meta_decode(object, &meta, NULL))
 		return; /* an empty answer: the watch delivers it */
 	source = source_of(s, meta.namespace_);
-	item = is_gone(source, &meta) ? NULL : take(s, object, false, 0);
+	item = is_gone(source, &meta) ? NULL : take_object(s, object, false, 0);
 	meta_done(&meta);
 	if (item && source) {
 		item->source = source;
@@ -496,5 +496,5 @@ void indexer_forget(struct indexer *s, const char *key)
 	struct item *item = item_find(s, key);
 
 	if (item)
-		drop(s, item);
+		drop_item(s, item);
 }

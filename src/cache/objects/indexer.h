@@ -33,7 +33,7 @@ struct indexer_kind {               /* outlives the indexer */
 	 */
 	const char *key_prefix;
 	const char *label; /* key of the label; objects without it are not watched; NULL */
-	/* named in its error when access is denied: "grant list and watch on jobs.batch"; NULL */
+	/* named in its error if access is denied: "grant list and watch on jobs.batch"; NULL */
 	const char *grant;
 	bool cluster_wide; /* not namespaced: one watch */
 	bool optional;     /* kscaled works without it: a failing watch is only a warning */
@@ -80,7 +80,7 @@ const char *indexer_trouble(const struct indexer *s); /* the error of a failing 
  * *trouble is the reason, or NULL.
  */
 bool indexer_knows(const struct indexer *s, const char *namespace_, const char **trouble);
-/* Not of a namespace beside those that are watched. */
+/* False for a namespace that is not watched. */
 bool indexer_watches(const struct indexer *s, const char *namespace_);
 
 const void *indexer_get(struct indexer *s, const char *key); /* NULL when unknown */

@@ -11,16 +11,18 @@
 #include "decide/jobs/jobpods.h"
 
 #define DEADLINE_DEFAULT_MS 10000
-/* Pods in memory at once; as many as names in a list, so that Jobs of one Pod each need one page */
+/*
+ * Pods in memory at once; equal to the names in a list, so that Jobs with one Pod each need one
+ * page
+ */
 #define PAGE            100
 #define NAME_MAX_LEN    63    /* of a label's value: a Job with a longer name has no Pods that carry it */
 #define PATH_MAX_BYTES  20480 /* 100 names of 63 characters, escaped commas, an escaped continue token */
 #define TOKEN_MAX_BYTES 4096
 #define JOB_NAME_LABEL  "job-name"
 /*
- * Without conditions only Pods that run or ran make their Jobs not pending; there are no other
- * phases than these and those three. With conditions each Pod counts, whatever its phase
- * (doc/keda.md 4.3).
+ * Without conditions only Pods that run or ran make their Jobs not pending; other phases are these
+ * three only. With conditions each Pod counts, whatever its phase (doc/keda.md 4.3).
  */
 #define STARTED_ONLY "&fieldSelector=status.phase%21%3DPending%2Cstatus.phase%21%3DFailed%2Cstatus.phase%21%3DUnknown"
 
@@ -51,7 +53,7 @@ struct jobpods {
 
 static void on_page(void *arg, const json_t *list, const struct err *err);
 
-/* ---- Ends ---- */
+/* ---- The end ---- */
 
 static void jobpods_free(void *arg)
 {
@@ -69,7 +71,7 @@ static void jobpods_free(void *arg)
 	free(p);
 }
 
-static void end(struct jobpods *p)
+static void end_request(struct jobpods *p)
 {
 	p->done = true;
 	kube_cancel(p->call);
@@ -79,7 +81,7 @@ static void end(struct jobpods *p)
 }
 
 /* The callback may do anything, so it is called last. */
-static void finish(void *arg)
+static void finish_request(void *arg)
 {
 	struct jobpods *p = arg;
 	MEM_AUTO const char **pending = mem_array(p->count + 1, sizeof(*pending));
@@ -88,7 +90,7 @@ static void finish(void *arg)
 	for (size_t i = 0; i < p->count; i++)
 		if (!p->names[i].started)
 			pending[count++] = p->names[i].text;
-	end(p);
+	end_request(p);
 	p->fn(p->arg, p->failure ? NULL : pending, p->failure ? 0 : count, p->failure);
 }
 
@@ -101,18 +103,15 @@ static void note_failure(struct jobpods *p, const struct err *err)
 		denied ? ": grant list on pods" : "");
 }
 
-static void fail(struct jobpods *p, const struct err *err)
+static void fail_request(struct jobpods *p, const struct err *err)
 {
 	note_failure(p, err);
-	finish(p);
+	finish_request(p);
 }
 
 /* ---- Asking ---- */
 
-/*
- * "a%2Cb", of at most JOBPODS_NAMES_PER_LIST names from the first one on; false when there is none
- * left.
- */
+/* "a%2Cb", of at most JOBPODS_NAMES_PER_LIST names from the first one on; false if none is left. */
 static bool take_names(struct jobpods *p, struct buf *out)
 {
 	size_t taken = 0;
@@ -128,7 +127,7 @@ static bool take_names(struct jobpods *p, struct buf *out)
 	return taken > 0;
 }
 
-static void ask(struct jobpods *p)
+static void ask_page(struct jobpods *p)
 {
 	struct buf names = BUF_INIT(PATH_MAX_BYTES), path = BUF_INIT(PATH_MAX_BYTES);
 	struct kube_request request = { .verb = KUBE_LIST,
@@ -211,7 +210,7 @@ static void take_page(struct jobpods *p, const json_t *list)
 	if (!json_is_object(list) || (items && !json_is_array(items) && !json_is_null(items)) ||
 		strlen(token) > TOKEN_MAX_BYTES) {
 		err_set(&err, ERR_TEMPORARY, "the answer is not a list");
-		fail(p, &err);
+		fail_request(p, &err);
 		return;
 	}
 	json_array_foreach(items, i, pod) look_at(p, pod);
@@ -219,7 +218,7 @@ static void take_page(struct jobpods *p, const json_t *list)
 		set_next_page(p, token);
 	else
 		next_list(p);
-	ask(p);
+	ask_page(p);
 }
 
 static void on_page(void *arg, const json_t *list, const struct err *err)
@@ -231,15 +230,15 @@ static void on_page(void *arg, const json_t *list, const struct err *err)
 	if (err && err->kind == ERR_GONE && p->next_page && !p->begun_anew) {
 		p->begun_anew = true;
 		set_next_page(p, "");
-		ask(p);
+		ask_page(p);
 	} else if (err) {
-		fail(p, err);
+		fail_request(p, err);
 	} else {
 		take_page(p, list);
 	}
 }
 
-/* ---- In and out ---- */
+/* ---- Interface ---- */
 
 static char **copy_texts(const char *const *texts, size_t count)
 {
@@ -267,13 +266,13 @@ struct jobpods *jobpods_ask(struct kube *kube, const struct jobpods_request *req
 		(request->deadline_ms > 0 ? request->deadline_ms : DEADLINE_DEFAULT_MS);
 	p->fn = fn;
 	p->arg = arg;
-	loop_task_init(&p->task, finish, p);
-	ask(p);
+	loop_task_init(&p->task, finish_request, p);
+	ask_page(p);
 	return p;
 }
 
 void jobpods_cancel(struct jobpods *p)
 {
 	if (p && !p->done)
-		end(p);
+		end_request(p);
 }

@@ -5,7 +5,7 @@
 /*
  * Finds which of some Jobs are pending by reading their Pods once, by the label job-name, in lists
  * of at most JOBPODS_NAMES_PER_LIST names and in pages. Nothing is stored: strategies that need it
- * ask at each poll. Pods of others are never read.
+ * ask at each poll. Other Pods are never read.
  */
 
 #include <stddef.h>
@@ -28,7 +28,7 @@ struct jobpods_request { /* borrowed for the call */
 };
 
 /*
- * err NULL: pending[0..count) are the names of the pending Jobs, borrowed for the call. Else
+ * err NULL: pending[0..count) are the names of the pending Jobs, borrowed for the call. Otherwise
  * nothing is known.
  */
 typedef void (*jobpods_fn)(void *arg, const char *const *pending, size_t count, const struct err *err);

@@ -29,7 +29,7 @@ struct owner {
 	char key[];
 };
 
-/* A Job that finished recently and is deleted: by ttlSecondsAfterFinished 0, or by somebody. */
+/* A Job that finished recently and was deleted, by ttlSecondsAfterFinished 0 or by someone. */
 struct gone {
 	struct gone *prev, *next;
 	uint64_t owner; /* fingerprint of the key */
@@ -56,13 +56,13 @@ static char *key_of(const struct job *job, char out[STORE_KEY_MAX])
 }
 
 /* Called last: the callback may close. */
-static void tell(struct jobs *j, const char *owner)
+static void notify_listener(struct jobs *j, const char *owner)
 {
 	if (j->fn)
 		j->fn(j->arg, owner);
 }
 
-/* ---- Who has which ---- */
+/* ---- Jobs by owner ---- */
 
 static struct owner *owner_find(const struct jobs *j, const char *key)
 {
@@ -99,16 +99,16 @@ static size_t *counted_as(struct owner *o, const struct job *job)
 					     : &o->tally.failed;
 }
 
-/* By its place: an owner may have any number, and a new list brings each of them. */
+/* By its place: an owner may have any number of Jobs, and a new list brings all of them. */
 static struct jobs_seen *seen_find(const struct owner *o, const struct job *job)
 {
 	return &o->list[job->place];
 }
 
-static void put(struct owner *o, size_t place, struct jobs_seen seen)
+static void put_seen(struct owner *o, size_t place, struct jobs_seen seen)
 {
 	o->list[place] = seen;
-	((struct job *)(uintptr_t)seen.job)->place = place; /* ours, const for all others */
+	((struct job *)(uintptr_t)seen.job)->place = place; /* our own object, const for everyone else */
 }
 
 static void seen_add(struct owner *o, struct jobs_seen seen)
@@ -117,7 +117,7 @@ static void seen_add(struct owner *o, struct jobs_seen seen)
 		o->room = o->room ? o->room + o->room / 2 : FIRST_ROOM;
 		o->list = mem_resize(o->list, o->room, sizeof(*o->list));
 	}
-	put(o, o->count++, seen);
+	put_seen(o, o->count++, seen);
 	++*counted_as(o, seen.job);
 	if (seen.finished_seen_ms > o->finish_seen_ms)
 		o->finish_seen_ms = seen.finished_seen_ms;
@@ -128,7 +128,7 @@ static void seen_remove(struct jobs *j, struct owner *o, struct jobs_seen *seen)
 	--*counted_as(o, seen->job);
 	o->count--;
 	if (seen < o->list + o->count)
-		put(o, (size_t)(seen - o->list), o->list[o->count]);
+		put_seen(o, (size_t)(seen - o->list), o->list[o->count]);
 	if (o->count == 0)
 		owner_free(j, o);
 }
@@ -148,7 +148,7 @@ static int64_t take_out(struct jobs *j, const struct job *job)
 
 /*
  * A Job that is finished when first seen ran between two events (or was labelled by hand later),
- * and its queue may have been read before it removed its items. Except in the first list, before
+ * and its queue may have been read before it removed its items. Not so in the first list, before
  * which no queue was read.
  */
 static int64_t finished_when(const struct jobs *j, const struct job *before, int64_t before_ms, const struct job *now)
@@ -162,7 +162,7 @@ static int64_t finished_when(const struct jobs *j, const struct job *before, int
 	return before || indexer_knows(j->indexer, now->meta.namespace_, &trouble) ? loop_now_ms(j->loop) : 0;
 }
 
-/* ---- Who was there a moment ago ---- */
+/* ---- Recently deleted Jobs ---- */
 
 static void gone_free(struct jobs *j, struct gone *g)
 {
@@ -217,15 +217,15 @@ static void on_changed(void *arg, const void *before, const void *now, void **be
 		seen_add(owner_get(j, key_of(new, new_key)),
 			(struct jobs_seen){ new, finished_when(j, old, finished_ms, new) });
 	if (news && old && strcmp(old_key, new_key) != 0)
-		tell(j, old_key);
+		notify_listener(j, old_key);
 	if (news && new)
-		tell(j, new_key);
+		notify_listener(j, new_key);
 }
 
 static void on_known(void *arg, const char *namespace_)
 {
 	(void)namespace_;
-	tell(arg, NULL);
+	notify_listener(arg, NULL);
 }
 
 static void on_synced(void *arg)
@@ -288,7 +288,7 @@ static const struct indexer_kind kind = {
 	.free = free,
 };
 
-/* ---- The house around it ---- */
+/* ---- Interface ---- */
 
 struct jobs *jobs_new(struct kube *kube, struct loop *loop, struct counters *counters)
 {

@@ -51,9 +51,9 @@ struct jobs_seen {
 	 */
 	int64_t finished_seen_ms;
 };
-/* The Jobs of one ScaledJob, *count of them, unordered. NULL when there are none. */
+/* The Jobs of one ScaledJob, *count of them, unordered. NULL if there are none. */
 const struct jobs_seen *jobs_of(const struct jobs *j, const char *owner, size_t *count);
-const struct job *jobs_find(const struct jobs *j, const char *namespace_, const char *name); /* NULL when not known */
+const struct job *jobs_find(const struct jobs *j, const char *namespace_, const char *name); /* NULL if unknown */
 
 /*
  * The number of running Jobs: unfinished ones, and ones seen to finish after `since_ms` (loop

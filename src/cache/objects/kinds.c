@@ -14,7 +14,7 @@
 #define AGAIN_FIRST_MS 500
 #define AGAIN_MAX_MS   30000
 #define REFRESH_MS     300000
-#define DOUBTS         6    /* refreshes after a doubt: a deleted kind may be listed for a few seconds more */
+#define DOUBTS         6    /* refreshes after a doubt: a deleted kind may be listed for a few seconds longer */
 #define RESOURCES_MAX  2000 /* of one group and version */
 
 /* One group and version: all of its resources, as the last answer had them. */
@@ -28,8 +28,8 @@ struct kind_entry {
 	uint64_t print;                        /* hash of the answer, to detect changes */
 	struct shares_hold share;              /* while it is missing */
 	bool asked;                            /* requested since the last refresh */
-	bool in_vain;                          /* for a missing kind, or one without /scale */
-	unsigned failures, doubts, vain_looks; /* in a row; doubts: to come */
+	bool in_vain;                          /* requested for a missing kind, or one without /scale */
+	unsigned failures, doubts, vain_looks; /* failures: in a row; doubts: refreshes still to come */
 	struct kube_call *call;
 	struct loop_timer again;
 	UT_hash_handle hh;
@@ -117,7 +117,7 @@ static uint64_t print_of(const struct kind_entry *e)
 	return print;
 }
 
-/* Takes an APIResourceList; NULL: no such group and version. True when it has changed. */
+/* Takes an APIResourceList; NULL: no such group and version. True if it has changed. */
 static bool take_list(struct kind_entry *e, const json_t *list)
 {
 	const json_t *all = json_object_get(list, "resources"), *one;
@@ -135,7 +135,7 @@ static bool take_list(struct kind_entry *e, const json_t *list)
 	return e->print != before;
 }
 
-/* ---- Looking ---- */
+/* ---- Discovery requests ---- */
 
 static void entry_free(struct kind_entry *e)
 {
@@ -155,7 +155,7 @@ static void set_trouble(struct kind_entry *e, char *trouble)
 	e->trouble = trouble;
 }
 
-static void tell(struct kind_entry *e, bool changed)
+static void notify_listener(struct kind_entry *e, bool changed)
 {
 	struct kinds *k = e->owner;
 
@@ -189,19 +189,20 @@ static void on_answer(void *arg, const json_t *object, const struct err *err)
 	if (failed) {
 		changed = !e->known && !e->trouble;
 		if (!e->trouble)
-			log_warn("discovery", "%s: %s", e->key, err ? err->msg : "the answer is no list of resources");
+			log_warn("discovery", "%s: %s", e->key,
+				err ? err->msg : "the answer is not a list of resources");
 		set_trouble(e,
 			mem_printf("discovery of %s: %s", e->key,
-				err ? err->msg : "the answer is no list of resources"));
+				err ? err->msg : "the answer is not a list of resources"));
 	} else {
 		set_trouble(e, NULL);
 		changed = take_list(e, err ? NULL : object);
 	}
-	tell(e, changed);
+	notify_listener(e, changed);
 	loop_timer_set(&e->again, pause_ms(e));
 }
 
-static void look(void *arg)
+static void request_list(void *arg)
 {
 	struct kind_entry *e = arg;
 	MEM_AUTO char *path = mem_printf("/%s/%s", strchr(e->key, '/') ? "apis" : "api", e->key);
@@ -218,12 +219,12 @@ static void on_again(void *arg)
 	struct kind_entry *e = arg;
 
 	if (e->asked)
-		look(e);
+		request_list(e);
 	else
 		entry_free(e);
 }
 
-static struct kind_entry *find(struct kinds *k, const char *group, const char *version)
+static struct kind_entry *entry_find(struct kinds *k, const char *group, const char *version)
 {
 	MEM_AUTO char *key = mem_printf("%s%s%s", group, *group ? "/" : "", version);
 	struct kind_entry *e;
@@ -233,7 +234,7 @@ static struct kind_entry *find(struct kinds *k, const char *group, const char *v
 }
 
 /* NULL: the namespace requests too many missing ones. */
-static struct kind_entry *make(struct kinds *k, const char *namespace_, const char *group, const char *version)
+static struct kind_entry *entry_make(struct kinds *k, const char *namespace_, const char *group, const char *version)
 {
 	struct shares_hold share = { 0 };
 	struct kind_entry *e;
@@ -246,7 +247,7 @@ static struct kind_entry *make(struct kinds *k, const char *namespace_, const ch
 	e->key = mem_printf("%s%s%s", group, *group ? "/" : "", version);
 	loop_timer_init(&e->again, kube_loop(k->kube), on_again, e);
 	HASH_ADD_KEYPTR(hh, k->entries, e->key, strlen(e->key), e);
-	look(e);
+	request_list(e);
 	return e;
 }
 
@@ -269,10 +270,9 @@ static enum kind_state unread(const struct kind_entry *e, bool *wrong, struct er
 	*wrong = !e || e->trouble;
 	if (!e)
 		err_set(err, ERR_TEMPORARY,
-			"this namespace names as many groups and versions of scale targets that are not there as are "
-			"looked for at once");
+			"this namespace refers to too many API groups and versions that do not exist");
 	else
-		err_set(err, ERR_TEMPORARY, "%s", e->trouble ? e->trouble : "its kind is being looked for");
+		err_set(err, ERR_TEMPORARY, "%s", e->trouble ? e->trouble : "its kind is being looked up");
 	return KIND_UNREAD;
 }
 
@@ -301,9 +301,9 @@ enum kind_state kinds_get(struct kinds *k, const char *namespace_, const char *g
 	*wrong = false;
 	if (is_apps_v1(group, version, kind, out))
 		return KIND_PRESENT;
-	e = find(k, group, version);
+	e = entry_find(k, group, version);
 	if (!e)
-		e = make(k, namespace_, group, version);
+		e = entry_make(k, namespace_, group, version);
 	if (e)
 		e->asked = true;
 	if (!e || !e->known)
@@ -330,12 +330,12 @@ enum kind_state kinds_get(struct kinds *k, const char *namespace_, const char *g
 
 void kinds_doubt(struct kinds *k, const char *group, const char *version)
 {
-	struct kind_entry *e = find(k, group, version);
+	struct kind_entry *e = entry_find(k, group, version);
 
 	if (!e)
 		return;
 	e->doubts = DOUBTS;
-	look(e);
+	request_list(e);
 }
 
 void kinds_listen(struct kinds *k, kinds_fn fn, void *arg)

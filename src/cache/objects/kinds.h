@@ -44,11 +44,11 @@ void kinds_free(struct kinds *k);
 void kinds_listen(struct kinds *k, kinds_fn fn, void *arg); /* one listener */
 
 /*
- * Looks up a kind, and starts discovery when it is unknown, for this namespace (NULL: a
- * cluster-wide object). group and version are DNS names, checked by validate_for_reconcile. *out
- * (may be NULL) is set for KIND_PRESENT. KIND_MISSING: *err (may be NULL) is ERR_MISSING, "no kind
- * Rollout in argoproj.io/v1alpha1: is its CRD installed?". KIND_UNREAD: ERR_TEMPORARY with the
- * reason after a failure (`*wrong`), else the first answer is pending.
+ * Looks up a kind, and starts discovery if it is unknown, for this namespace (NULL: a cluster-wide
+ * object). group and version are DNS names, checked by validate_for_reconcile. *out (may be NULL)
+ * is set for KIND_PRESENT. KIND_MISSING: *err (may be NULL) is ERR_MISSING, "no kind Rollout in
+ * argoproj.io/v1alpha1: is its CRD installed?". KIND_UNREAD: ERR_TEMPORARY, with the reason after a
+ * failure (`*wrong`), otherwise because the first answer is pending.
  */
 enum kind_state kinds_get(struct kinds *k, const char *namespace_, const char *group, const char *version,
 	const char *kind, struct kind *out, bool *wrong, struct err *err);

@@ -3,11 +3,11 @@
 #define CACHE_OBJECTS_OBJECT_H
 
 /*
- * The record of one ScaledObject or ScaledJob, with what each module keeps about it, so that nobody
- * looks it up by name. cache/objects/store creates it and reports its changes (cache/cache
+ * The record of one ScaledObject or ScaledJob, with what each module keeps about it, so that no
+ * look-up by name is needed. cache/objects/store creates it and reports its changes (cache/cache
  * distributes them). When the object no longer exists the record is `gone`: modules release their
- * data, and the last reference frees it. An object created again under the same name gets a new
- * record. Each module's data is private to it: others neither read it nor set the pointer.
+ * data, and the last reference frees it. An object recreated under the same name gets a new record.
+ * Each module's data is private: others neither read it nor set the pointer.
  */
 
 #include <stdbool.h>
@@ -17,12 +17,12 @@
 
 struct hold;
 
-/* Its holds: cache/auth/holders. */
+/* Its holds (cache/auth/holders). */
 struct holdings {
 	struct hold *holds;
 	size_t count;
 	unsigned round;
-	uint64_t told; /* the last of holders_tell_begin in which it was */
+	uint64_t told; /* number of the last holders_tell_begin that reached it */
 };
 
 struct object {
@@ -31,9 +31,9 @@ struct object {
 	char *uid;
 	enum scaled_kind kind;
 	bool gone;
-	struct scaled of; /* as stored now; empty when gone */
+	struct scaled of; /* as stored now; empty if gone */
 	unsigned references;
-	/* cache/objects/store writes it, decide/jobs/jobspec reads it; NULL of a ScaledObject */
+	/* written by cache/objects/store, read by decide/jobs/jobspec; NULL for a ScaledObject */
 	struct jobtemplate *served;
 
 	struct target *target; /* cache/objects/targets: what it scales */
@@ -48,8 +48,8 @@ struct object {
 };
 
 /*
- * The caller gets one reference. Only cache/objects/store creates stored ones. prefix: part of its
- * key before "namespace/name".
+ * The caller gets one reference. Only cache/objects/store creates stored ones. prefix: the part of
+ * its key before "namespace/name".
  */
 struct object *object_new(const struct scaled *of, const char *prefix);
 
@@ -66,12 +66,12 @@ enum object_change {
 	OBJECT_META = 1 << 2, /* its labels, finalizers, deletionTimestamp */
 	OBJECT_STATUS = 1 << 3,
 	OBJECT_GONE = 1 << 4, /* it no longer exists */
-	/* its HPA except the status; also when more is known about HPAs and objects beside it */
+	/* its HPA except the status; also when more is known about HPAs and rivals */
 	OBJECT_HPA = 1 << 5,
 	/* its HPA's condition ScalingActive, desired replicas and time of the last scaling */
 	OBJECT_HPA_STATUS = 1 << 6,
-	OBJECT_TARGET = 1 << 7, /* its target was added, changed or deleted, or more is known of its kind */
-	OBJECT_NEEDS = 1 << 8,  /* something it holds has changed or become available */
+	OBJECT_TARGET = 1 << 7, /* its target was added, changed or deleted, or more is known about its kind */
+	OBJECT_NEEDS = 1 << 8,  /* something that it holds has changed or become available */
 };
 #define OBJECT_STORED (OBJECT_SPEC | OBJECT_ANNOTATIONS | OBJECT_META | OBJECT_STATUS | OBJECT_GONE)
 

@@ -29,8 +29,8 @@ struct store {
 };
 
 /*
- * Truncates what does not fit, which is no valid name. Without printf, for speed: each GET makes
- * two.
+ * Truncates what does not fit, which is not a valid name anyway. Without printf, for speed: each
+ * GET makes two.
  */
 static char *put_key(const char *const parts[4], char out[STORE_KEY_MAX])
 {
@@ -64,7 +64,7 @@ enum scaled_kind store_key_kind(const char *key)
 	return strncmp(key, JOB_KEY_PREFIX, len) == 0 && strchr(key + len, '/') ? SCALED_JOB : SCALED_OBJECT;
 }
 
-static void tell(struct store *s, struct object *o, unsigned changes)
+static void notify_listeners(struct store *s, struct object *o, unsigned changes)
 {
 	if (o && changes && s->events.on_object)
 		s->events.on_object(s->arg, o, changes);
@@ -76,7 +76,7 @@ static void tell_triggerauth(struct store *s, const char *key)
 		s->events.on_triggerauth(s->arg, key);
 }
 
-/* ---- What a change means, by kind ---- */
+/* ---- Meaning of changes, by kind ---- */
 
 /* Kinds that kscaled cannot work without. */
 static const enum kind needed[] = { KIND_SCALEDOBJECT, KIND_HPA };
@@ -135,14 +135,14 @@ static struct digests digests_of(const struct scaled *of)
 }
 
 /* Removes the record before the event, so that listeners do not find it. */
-static void lose(struct store *s, void **beside)
+static void lose_record(struct store *s, void **beside)
 {
 	struct object *o = *beside;
 
 	*beside = NULL;
 	o->gone = true;
 	o->of = (struct scaled){ .kind = o->kind };
-	tell(s, o, OBJECT_GONE);
+	notify_listeners(s, o, OBJECT_GONE);
 	object_unref(o);
 }
 
@@ -153,7 +153,7 @@ static void on_scaled(struct store *s, const struct scaled *now, const char *pre
 
 	/* A recreated object of the same name gets a new record. */
 	if (o && (!now || strcmp(o->uid, now->meta->uid) != 0))
-		lose(s, beside);
+		lose_record(s, beside);
 	if (!now)
 		return;
 	o = *beside;
@@ -165,7 +165,7 @@ static void on_scaled(struct store *s, const struct scaled *now, const char *pre
 	if (now->sj)
 		jobtemplate_see(o->served, now->meta->generation, now->sj->spec.template_print);
 	/* Not for our own write: its author continues with the answer. */
-	tell(s, o, s->learning ? changes & ~(unsigned)(OBJECT_STATUS | OBJECT_META) : changes);
+	notify_listeners(s, o, s->learning ? changes & ~(unsigned)(OBJECT_STATUS | OBJECT_META) : changes);
 }
 
 struct store_claims store_claims_of(const struct scaledobject *so)
@@ -216,7 +216,7 @@ static void on_scaledjob(void *arg, const void *before, const void *now, void **
 	on_scaled(arg, now ? &is : NULL, JOB_KEY_PREFIX, beside);
 }
 
-/* Nobody waits for objects beside a ScaledJob. */
+/* ScaledJobs have no rivals: no one waits for this. */
 static void on_scaledjobs_known(void *arg, const char *namespace_)
 {
 	(void)arg;
@@ -273,7 +273,7 @@ static void file_hpa(struct store *s, const struct hpa *hpa, const char *owner,
 static void tell_owner(struct store *s, unsigned changes, const struct hpa *hpa, const char *owner)
 {
 	if (owner)
-		tell(s, store_find(s, SCALED_OBJECT, hpa->meta.namespace_, owner), changes);
+		notify_listeners(s, store_find(s, SCALED_OBJECT, hpa->meta.namespace_, owner), changes);
 }
 
 /*
@@ -296,7 +296,7 @@ static void tell_rivals(struct store *s, uint64_t claim)
 	struct object *o;
 
 	for (const struct index_entry *at = NULL; (o = store_next_claim(s, claim, &at));)
-		tell(s, o, OBJECT_HPA);
+		notify_listeners(s, o, OBJECT_HPA);
 }
 
 static void move_rival(struct store *s, const struct meta *meta, uint64_t old, uint64_t new)
@@ -316,7 +316,7 @@ static void move_rival(struct store *s, const struct meta *meta, uint64_t old, u
 	}
 }
 
-/* Both the previous and the new owner are concerned. */
+/* Concerns both the previous and the new owner. */
 static void on_hpa(void *arg, const void *before, const void *now, void **beside)
 {
 	struct store *s = arg;
@@ -346,10 +346,10 @@ static void tell_waiting(void *arg, const void *object, void *beside)
 	const struct scaledobject *so = object;
 
 	if (!w->namespace_ || strcmp(w->namespace_, so->meta.namespace_) == 0)
-		tell(w->store, beside, OBJECT_HPA);
+		notify_listeners(w->store, beside, OBJECT_HPA);
 }
 
-/* Notifies objects whose HPAs or conflicting objects could not be looked up before. */
+/* Notifies objects whose HPAs or rivals could not be looked up before. */
 static void on_neighbours_known(void *arg, const char *namespace_)
 {
 	struct store *s = arg;
@@ -404,7 +404,7 @@ static bool is_of_a_scaledobject(const json_t *metadata)
 	return false;
 }
 
-/* Of foreign HPAs little is kept. */
+/* Little is kept of foreign HPAs. */
 static void *decode_hpa(const json_t *object, struct err *err)
 {
 	const json_t *metadata = json_object_get(object, "metadata");
@@ -493,7 +493,7 @@ static const struct {
 	},
 };
 
-/* ---- The house around it ---- */
+/* ---- Interface ---- */
 
 struct store *store_new(struct kube *kube, struct counters *counters)
 {

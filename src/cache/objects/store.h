@@ -47,7 +47,7 @@ void store_clear(struct store *s); /* drops all ScaledObjects and ScaledJobs, wi
 /* Starts the watches: one per namespace, or (count 0) one for all. */
 void store_start(struct store *s, const char *const *namespaces, size_t count);
 bool store_synced(const struct store *s); /* every watch of ScaledObjects and HPAs has completed a list */
-/* the error of one that fails; NULL: none */
+/* the error of a failing watch of these; NULL: none */
 const char *store_trouble(const struct store *s);
 
 /* The record of either kind; NULL when unknown. Any text is accepted. */
@@ -59,8 +59,7 @@ size_t store_count(const struct store *s, enum scaled_kind kind);
 
 /*
  * Whether all objects of this kind in this namespace are listed. If not, *trouble is the reason
- * (there may be no such CRD), or NULL. For ScaledObjects a change is reported as OBJECT_HPA of
- * each.
+ * (the CRD may be missing), or NULL. For ScaledObjects a change is reported as OBJECT_HPA of each.
  */
 bool store_knows(const struct store *s, enum scaled_kind kind, const char *namespace_, const char **trouble);
 bool store_synced_scaledjobs(const struct store *s, const char **trouble); /* the same for all watched namespaces */
@@ -95,7 +94,7 @@ const struct hpa *store_hpa_of(const struct store *s, const struct scaledobject 
 /* cluster: a ClusterTriggerAuthentication, whatever the namespace. NULL when unknown. */
 const struct triggerauth *store_triggerauth(const struct store *s, bool cluster, const char *namespace_,
 	const char *name);
-/* As store_knows_hpas. A change is reported by on_triggerauth with key NULL. */
+/* Like store_knows_hpas. A change is reported by on_triggerauth with key NULL. */
 bool store_knows_triggerauths(const struct store *s, bool cluster, const char *namespace_, const char **trouble);
 void store_each_triggerauth(const struct store *s, void (*fn)(void *arg, const struct triggerauth *t), void *arg);
 
@@ -104,18 +103,18 @@ void store_each_triggerauth(const struct store *s, void (*fn)(void *arg, const s
  * decision does not use an older state. Older versions from the watch are detected by
  * resourceVersion and skipped.
  */
-bool store_has(const struct store *s, const struct objecttext *text); /* this very version of it */
+bool store_has(const struct store *s, const struct objecttext *text); /* whether exactly this version is known */
 void store_learn(struct store *s, enum scaled_kind kind, const json_t *object);
 void store_learn_hpa(struct store *s, const json_t *object);
-void store_forget_hpa(struct store *s, const char *key); /* a write met "not found" */
+void store_forget_hpa(struct store *s, const char *key); /* a write returned "not found" */
 void store_learn_triggerauth(struct store *s, bool cluster, const json_t *object);
 
 /* The events of the store; each may be NULL. */
 struct store_events {
 	object_fn on_object; /* an HPA's change is reported for the object that owns it */
 	/*
-	 * "shop/redis"; "/redis" is a ClusterTriggerAuthentication; NULL: which ones are known has
-	 * changed, so users look again
+	 * "shop/redis"; "/redis" is a ClusterTriggerAuthentication; NULL: more or fewer are known,
+	 * so users look again
 	 */
 	void (*on_triggerauth)(void *arg, const char *key);
 	void (*on_synced)(void *arg); /* ScaledObjects and HPAs, once */

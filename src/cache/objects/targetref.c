@@ -23,8 +23,8 @@ static int check_kind(const char *group, const char *version, const char *name, 
 
 	if (!kind->namespaced)
 		return err_set(err, ERR_INVALID,
-			"kind %s of %s%s%s stands in no namespace, so it cannot be scaled by a ScaledObject", name,
-			group, slash, version);
+			"kind %s of %s%s%s is not namespaced, so a ScaledObject cannot scale it", name, group, slash,
+			version);
 	if (!kind->scalable)
 		return err_set(err, ERR_INVALID, "kind %s of %s%s%s has no scale subresource", name, group, slash,
 			version);
@@ -110,7 +110,7 @@ void targetref_follow(struct targetref *t, struct object *o, unsigned changes)
 		want(t, o);
 }
 
-/* ---- Discovery says something ---- */
+/* ---- Results of discovery ---- */
 
 static bool is_looked_up(const struct scaledobject *so)
 {

@@ -34,8 +34,8 @@ void targetref_listen(struct targetref *t, object_fn fn, void *arg);
 /*
  * Finds group, version and resource ("apps", "v1", "deployments") of an object's target, each of
  * TARGETREF_TEXT bytes. ERR_INVALID: cannot be scaled; ERR_MISSING: no such kind; ERR_TEMPORARY:
- * not known yet, and *waits (may be NULL) is true when no error is known: the answer is pending. On
- * failure *resource is "".
+ * not known yet, and *waits (may be NULL) is true if there is no error but the answer is pending.
+ * On failure *resource is "".
  */
 int targetref_find(struct targetref *t, const struct scaledobject *so, char *group, char *version, char *resource,
 	bool *waits, struct err *err);
@@ -44,7 +44,7 @@ int targetref_find(struct targetref *t, const struct scaledobject *so, char *gro
 bool targetref_unscalable(struct targetref *t, const struct scaledobject *so);
 
 /*
- * The same from the object's status, if that is for the target in the spec: for a deletion, which
+ * The same from the object's status, if that matches the target in the spec: for a deletion, which
  * does not wait for discovery.
  */
 int targetref_stored(const struct scaledobject *so, char *group, char *version, char *resource);

@@ -74,7 +74,10 @@ static void return_pods(struct target *target)
 	drop_unused(pods);
 }
 
-/* One step: a Deployment refers to none. The name of an object, as it becomes part of a path. */
+/*
+ * One step only: a Deployment refers to no other. The name becomes part of a path, so it is
+ * checked.
+ */
 static void borrow_pods(struct target *target)
 {
 	const char *name = target->workload->template_deployment;
@@ -154,7 +157,7 @@ void targets_learn_scale(const struct object *o, const json_t *scale)
 	const char *version = json_string_value(json_object_get(metadata, "resourceVersion"));
 	const json_t *replicas = json_object_get(json_object_get(scale, "spec"), "replicas");
 
-	/* A target of the same name that was made anew has replicas of its own. */
+	/* A recreated target of the same name has replicas of its own. */
 	if (!workload || (*uid && strcmp(uid, workload->uid) != 0))
 		return;
 	if (!version || version_compare(version, workload->resource_version) <= 0)
@@ -165,7 +168,7 @@ void targets_learn_scale(const struct object *o, const json_t *scale)
 		workload = target->workload = target->unsure;
 		target->unsure = NULL;
 	}
-	/* A Scale leaves out replicas when they are 0. */
+	/* A Scale omits replicas when they are 0. */
 	workload->replicas = (int32_t)json_integer_value(replicas);
 	free(workload->resource_version);
 	workload->resource_version = mem_dup(version);
@@ -216,7 +219,7 @@ void targets_free(struct targets *t)
 
 	if (!t)
 		return;
-	/* So that none goes before its turn. */
+	/* So that no target is freed before its turn. */
 	HASH_ITER (hh, t->targets, target, next)
 		target->pods = target->borrowers = NULL;
 	HASH_ITER (hh, t->targets, target, next) {

@@ -6,14 +6,12 @@
  * The scale targets of ScaledObjects: current replicas, the version for writes, containers'
  * environments. One watch per referenced kind (per watched namespace); only needed fields are kept,
  * and other objects are dropped while parsing. A target named after its kind's list is read once by
- * GET, then kept by the watch, so polls need no GET. Kinds that are not Kubernetes' own may keep
- * their replicas anywhere, and mean another thing by .spec.replicas: the watch shows that the spec
- * changed, and /scale is read then. One whose Pod template is a
- * Deployment's (spec.workloadRef of Argo's Rollout) has that one kept by the watch of Deployments,
- * too. Kinds that may
- * not be watched (the default role covers Deployments and StatefulSets): /scale of each target is
- * read every 15 s until the watch is allowed; their environment is unknown meanwhile (workload's
- * no_environment).
+ * GET, then kept current by the watch, so polls need no GET. Kinds that are not Kubernetes' own may
+ * keep their replicas anywhere and use .spec.replicas for something else: when the watch shows a
+ * changed spec, /scale is read. If the Pod template is a Deployment's (spec.workloadRef of Argo's
+ * Rollout), that one is kept by the watch of Deployments, too. For kinds that may not be watched
+ * (the default role covers Deployments and StatefulSets), /scale of each target is read every 15 s
+ * until the watch is allowed; their environment is unknown meanwhile (workload's no_environment).
  */
 
 #include <stdbool.h>
@@ -38,7 +36,7 @@ enum target_state {
 	TARGET_PRESENT,
 };
 
-struct targets *targets_new(struct kube *kube, struct kinds *kinds /* borrowed; told when a kind seems to be gone */);
+struct targets *targets_new(struct kube *kube, struct kinds *kinds /* borrowed; notified of missing kinds */);
 void targets_free(struct targets *t);
 void targets_start(struct targets *t, const char *const *namespaces, size_t count);
 /*
@@ -59,8 +57,8 @@ void targets_release(struct object *o);
 /* Returns its target. *out is set for TARGET_PRESENT, borrowed until the end of the turn. */
 enum target_state targets_get(const struct object *o, const struct workload **out);
 /*
- * The same of the workload that has the Pod template: the target itself, or the Deployment that its
- * spec.workloadRef names. *trouble: as targets_trouble.
+ * The same for the workload that has the Pod template: the target itself, or the Deployment that
+ * its spec.workloadRef names. *trouble: as targets_trouble.
  */
 enum target_state targets_get_pods(const struct object *o, const struct workload **out, const char **trouble);
 /* Whether it is being read without a known error; the listener is called at the end. */
@@ -69,8 +67,8 @@ bool targets_reads(const struct object *o);
 const char *targets_trouble(const struct object *o);
 
 /*
- * Takes the answer to a scale write, new replicas and version, before the watch. One about another
- * object of that name, deleted or made since, is ignored.
+ * Takes the answer to a scale write, new replicas and version, before the watch. An answer about
+ * another object of that name, deleted or created since, is ignored.
  */
 void targets_learn_scale(const struct object *o, const json_t *scale);
 

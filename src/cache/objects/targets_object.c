@@ -57,7 +57,7 @@ char *targets_object_collection(const char *group, const char *version, const ch
 			  : mem_printf("%s/%s", root, resource);
 }
 
-/* ---- Telling ---- */
+/* ---- Notifying ---- */
 
 static void tell_owners(const struct target *target)
 {
@@ -136,7 +136,7 @@ static void reading_failed(struct target *target, bool scale, const struct err *
 		targets_object_tell(target);
 }
 
-/* ---- Replicas that only /scale tells ---- */
+/* ---- Replicas that only /scale has ---- */
 
 void targets_object_scale_stop(struct target *target)
 {
@@ -145,7 +145,7 @@ void targets_object_scale_stop(struct target *target)
 	drop_unsure(target);
 }
 
-/* The only information about a kind that may not be watched. Takes w. */
+/* /scale is the only information about a kind that may not be watched. Takes w. */
 static void take_scale_alone(struct target *target, struct workload *w)
 {
 	const struct target_place *place = target->place;
@@ -222,8 +222,8 @@ static struct refetch *scale_of(struct target *target)
 }
 
 /*
- * The replicas are in a part of the spec that only the API server knows; while the spec is
- * unchanged they are, too. Takes w.
+ * The replicas are in a part of the spec that only the API server knows; they are unchanged while
+ * the spec is. Takes w.
  */
 static void take_unsure(struct target *target, struct workload *w)
 {
@@ -246,7 +246,7 @@ void targets_object_poll(struct target *target)
 	refetch_every(scale_of(target), TARGETS_SCALE_PERIOD_MS);
 }
 
-/* ---- What is brought ---- */
+/* ---- New states ---- */
 
 void targets_object_take(struct target *target, const json_t *object, bool authoritative)
 {
@@ -267,7 +267,7 @@ void targets_object_take(struct target *target, const json_t *object, bool autho
 	}
 	if (w->ready_replicas < 0 && target->place->native)
 		w->ready_replicas = 0;
-	/* Of other kinds the API server alone knows which part of the object /scale is about. */
+	/* For other kinds only the API server knows which part of the object /scale is about. */
 	if (!target->place->native || w->says == WORKLOAD_SAYS_ANOTHER_THING) {
 		take_unsure(target, w);
 		return;

@@ -3,12 +3,11 @@
 #define CACHE_OBJECTS_TARGETS_PARTS_H
 
 /*
- * What the three files of cache/objects/targets say to each other; nobody else includes it.
+ * Shared by the three files of cache/objects/targets; no other file includes it.
  *
- *   targets.c         owners and what they want
- *   targets_object.c  one target: what is known of it, who is told, the reads of it and of its
- *                     /scale
- *   targets_watch.c   one kind in a place: the watch, and what is done while there may be none
+ *   targets.c         owners and the targets that they want
+ *   targets_object.c  one target: its state, notifications, reads of it and of its /scale
+ *   targets_watch.c   one kind in a place: the watch, and the substitute while it is denied
  */
 
 #include "base/hash.h"
@@ -25,7 +24,7 @@ struct target_place {
 	struct targets *owner;
 	char *key; /* "apps/v1/deployments" or "apps/v1/deployments in shop" */
 	char *group, *version, *resource, *path;
-	char *grant;       /* what to do when the kind may not be scaled */
+	char *grant;       /* what to grant if the kind may not be scaled */
 	bool default_role; /* Deployments and StatefulSets: covered by the default role */
 	bool native;       /* Kubernetes' own: absent replicas are 1, absent readyReplicas 0 */
 	struct informer informer;
@@ -38,7 +37,7 @@ struct target_place {
 
 /*
  * One wanted object. Its owners are the ScaledObjects that scale it (two may, until one is
- * refused); none where only its Pod template is wanted.
+ * refused); none if only its Pod template is wanted.
  */
 struct target {
 	struct target_place *place;
@@ -48,15 +47,15 @@ struct target {
 	enum target_state state;
 	struct workload *workload;
 	struct workload *unsure; /* the watch's last state while its replicas are read from /scale; NULL */
-	struct refetch *scale;   /* NULL: nothing is asked of /scale */
+	struct refetch *scale;   /* NULL: /scale is not read */
 	unsigned list;           /* number of the list it was last in */
 	uint64_t shape;          /* hash of the fields that scaling uses */
-	struct refetch *read;    /* of a target named after its kind's list, until it is answered; NULL */
+	struct refetch *read;    /* for a target named after its kind's list, until answered; NULL */
 	char *trouble;           /* reading error; NULL */
 	struct object *owners;   /* by their next_of_target */
 	/*
-	 * the Deployment whose Pod template it has (struct workload, template_deployment);
-	 * NULL. That one knows its borrowers, and lives as long as it has one
+	 * the Deployment whose Pod template it uses (struct workload, template_deployment); NULL.
+	 * That one knows its borrowers, and lives as long as it has one
 	 */
 	struct target *pods, *borrowers, *next_borrower;
 	UT_hash_handle hh;
@@ -64,14 +63,14 @@ struct target {
 
 struct targets {
 	struct kube *kube;
-	struct kinds *kinds; /* told of kinds that are gone */
+	struct kinds *kinds; /* notified about missing kinds */
 	char **namespaces;
 	size_t namespace_count;
 	bool open; /* lists may begin */
 	struct loop_timer open_late;
 	struct target_place *places;
 	struct target *targets;
-	void (*on_present)(struct target *target); /* of targets.c: its workload was taken */
+	void (*on_present)(struct target *target); /* set by targets.c: its workload was taken */
 	object_fn fn;
 	void *arg;
 };
@@ -79,7 +78,7 @@ struct targets {
 /* targets_object.c */
 /*
  * A hash of the fields of a target that scaling uses, so that frequent status updates of a
- * Deployment are no change.
+ * Deployment do not count as changes.
  */
 uint64_t targets_object_shape(const struct workload *w);
 struct target *targets_object_find(struct targets *t, const char *key);

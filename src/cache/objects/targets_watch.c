@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One kind in one namespace, or everywhere: its watch, for all targets of it. */
+/* One kind in one namespace, or everywhere: the watch for all its targets. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #define WATCH_AGAIN_FIRST_MS 10000
 #define WATCH_AGAIN_MAX_MS   300000
 
-/* The target of this JSON, or NULL: all others are dropped here. */
+/* The target of this JSON, or NULL: all other objects are dropped here. */
 static struct target *target_of(struct target_place *place, const json_t *object)
 {
 	const json_t *meta = json_object_get(object, "metadata");
@@ -121,7 +121,7 @@ static void on_trouble(void *arg, const struct err *err)
 {
 	struct target_place *place = arg;
 
-	/* Not for a token that is not taken: every request would be refused, and it is renewed. */
+	/* Not for a rejected token: every request would be refused, and it is renewed. */
 	if (informer_is_denied(err) && !place->default_role) {
 		place_deny(place, err);
 		return;

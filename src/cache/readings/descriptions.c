@@ -19,7 +19,7 @@ struct described_question {
 	bool known;
 	struct description description;
 	struct err *err; /* owned; error of the last request; NULL */
-	bool wrong;      /* known, and err says why what it says now is not in use */
+	bool wrong;      /* known, but err says why the latest one is not used */
 	unsigned failures;
 	void *under_way; /* the scaler's handle; NULL */
 	struct loop_timer again;
@@ -31,33 +31,32 @@ struct descriptions {
 	struct holders holders;
 };
 
-/* ---- Asking ---- */
+/* ---- Requests ---- */
 
 /*
- * Whether people are told that a description that was known comes no more: what is wrong at once,
- * another failure when it comes again, as one by itself the readings tell.
+ * Whether to report that a known description is no longer updated: an invalid one at once, another
+ * failure when it recurs, as the readings report a single one themselves.
  */
 static bool is_wrong(const struct described_question *e, bool before)
 {
 	return e->known && e->err && (e->err->kind == ERR_INVALID || before);
 }
 
-/* Once for each end of it, as what it says may change from one time to the next. */
+/* Reports each change once; the text may vary between failures. */
 static void tell_wrong(struct described_question *e, bool wrong)
 {
 	if (e->wrong == wrong)
 		return;
 	e->wrong = wrong;
 	if (wrong)
-		log_warn("descriptions",
-			"%s: which metrics it has is not known any more, and what it said before stays: %s",
+		log_warn("descriptions", "%s: its metrics cannot be updated; the last known ones stay in use: %s",
 			e->question->source, e->err->msg);
 	else
-		log_info("descriptions", "%s: it says again which metrics it has", e->question->source);
+		log_info("descriptions", "%s: its metrics can be updated again", e->question->source);
 	holders_notify(&e->held);
 }
 
-static void take(struct described_question *e, const struct description *description)
+static void take_description(struct described_question *e, const struct description *description)
 {
 	struct description copy = { 0 };
 
@@ -89,7 +88,7 @@ static void on_description(void *arg, const struct description *description, con
 		return;
 	log_debug("descriptions", "%s: %zu metrics, the first is %s", e->question->source, description->count,
 		description->metrics[0].name);
-	take(e, description);
+	take_description(e, description);
 	holders_notify(&e->held);
 }
 
@@ -103,7 +102,7 @@ static void on_again(void *arg)
 			loop_now_ms(d->sources->loop) + d->deadline_ms, on_description, e);
 }
 
-/* ---- Keeping ---- */
+/* ---- Life ---- */
 
 static void on_unheld(void *arg, struct held *held)
 {
@@ -149,7 +148,7 @@ enum reference_state descriptions_get(struct descriptions *d, struct object *own
 			*err = *e->err;
 		return REFERENCE_MISSING;
 	}
-	err_set(err, ERR_WAITING, "%s has not said yet which metrics there are", question->source);
+	err_set(err, ERR_WAITING, "%s has not described its metrics yet", question->source);
 	return REFERENCE_UNREAD;
 }
 

@@ -33,7 +33,7 @@ enum reference_state descriptions_get(struct descriptions *d, struct object *own
 	const struct description **out, struct err *err);
 
 /*
- * Why the description is not the one that the source has now; NULL: it is, or was never one.
+ * Why the description is not the source's present one; NULL: it is, or there never was one.
  * Borrowed until the end of the turn.
  */
 const char *descriptions_trouble(const struct question *question);

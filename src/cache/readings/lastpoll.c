@@ -18,16 +18,16 @@ struct polled {
 };
 
 /*
- * Those that are shared (cache/readings/questions) are the same when their keys are: keys may be
- * long and differ at their ends, and a thousand are compared with a thousand.
+ * Shared questions (cache/readings/questions) are compared by pointer: keys may be long and differ
+ * only at their ends, and a thousand are compared with a thousand.
  */
 static bool is_about(const struct record *r, const struct question *q)
 {
 	return r->question == q || (!(r->question->shared && q->shared) && strcmp(r->question->key, q->key) == 0);
 }
 
-/* All that is from before since_ms, and what is about q (NULL: nothing is). */
-static void drop(struct polled *p, const struct question *q, int64_t since_ms)
+/* Drops everything from before since_ms, and the result for q (may be NULL). */
+static void drop_results(struct polled *p, const struct question *q, int64_t since_ms)
 {
 	size_t kept = 0;
 
@@ -54,7 +54,7 @@ void lastpoll_put(struct object *o, struct question *q, const struct answer *ans
 	if (!o->polled)
 		o->polled = mem_zalloc(sizeof(*o->polled));
 	err_keep(&record.err, err);
-	drop(o->polled, q, since_ms);
+	drop_results(o->polled, q, since_ms);
 	o->polled->records = mem_resize(o->polled->records, o->polled->count + 1, sizeof(record));
 	o->polled->records[o->polled->count++] = record;
 }
@@ -79,7 +79,7 @@ void lastpoll_forget(struct object *o)
 {
 	if (!o->polled)
 		return;
-	drop(o->polled, NULL, INT64_MAX);
+	drop_results(o->polled, NULL, INT64_MAX);
 	free(o->polled->records);
 	free(o->polled);
 	o->polled = NULL;

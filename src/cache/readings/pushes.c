@@ -14,7 +14,7 @@
 struct watched {
 	struct pushes *owner;
 	struct question *question; /* counted */
-	void *handle;              /* the type's handle; NULL: cannot be watched, or there are too many */
+	void *handle;              /* the type's handle; NULL: cannot be watched, or too many are */
 	bool too_many;
 	struct shares_hold share;
 	struct push_link *links;
@@ -50,7 +50,7 @@ struct pushes {
 	struct pushed *held;
 	struct watched *watches;
 	struct shares shares;   /* of the watches */
-	bool following;         /* scalers built meanwhile are built for this module */
+	bool following;         /* the scalers are being built for this module */
 	struct pushed *changed; /* objects whose questions may have changed; newest first */
 	struct watched *called; /* to be delivered at the end of this turn; newest first */
 	struct loop_task follow;
@@ -197,7 +197,7 @@ static void drop_links(struct pushed *h)
 	}
 }
 
-/* ---- Which questions an object has ---- */
+/* ---- An object's questions ---- */
 
 static void follow_question(struct pushed *h, struct question *q)
 {
@@ -267,7 +267,7 @@ static void on_built(void *arg, struct object *o)
 		mark_changed(o->pushed);
 }
 
-/* ---- Called by others ---- */
+/* ---- Interface ---- */
 
 void pushes_hold(struct pushes *p, struct object *o)
 {
@@ -300,7 +300,7 @@ static struct watch_report report_of(const struct watched *w)
 {
 	if (w->too_many)
 		return (struct watch_report){ .state = WATCH_OFF,
-			.why = "too many questions of this namespace are watched already",
+			.why = "too many triggers of this namespace are watched already",
 			.tell = true };
 	return w->question->type->watch_report(w->handle);
 }
@@ -345,7 +345,7 @@ struct pushes *pushes_new(struct scaler_sources *sources, struct scalers *scaler
 	p->scalers = scalers;
 	p->shares = (struct shares){ .total = watches_max, .few = WATCHES_FEW };
 	p->wakes_by_type = counters_declare(counters, COUNTERS_COUNTER, "kscaled_push_wakes_total",
-		"Looks at objects that a source asked for, by type of trigger.", labels);
+		"Looks at objects requested by their sources, by type of trigger.", labels);
 	loop_task_init(&p->follow, on_follow, p);
 	loop_task_init(&p->tell, on_tell, p);
 	scalers_on_built(scalers, on_built, p);

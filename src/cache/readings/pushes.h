@@ -22,7 +22,7 @@
 
 #define PUSHES_PACE_MS 10
 /*
- * Cap on watched questions, in shares by namespace; the report of what is beyond says so, and so
+ * Cap on watched questions, in shares by namespace; reports of questions beyond it say so, and so
  * does an Event.
  */
 #define PUSHES_WATCHES_MAX 20000

@@ -4,8 +4,8 @@
 
 /*
  * Shares questions: one per key, however many triggers have it. A trigger builds a new question
- * after each change of its object and then uses the shared one, so what is known of it (reading,
- * watch, description) is kept. A question lives as long as it has references; the table holds none.
+ * after each change of its object and then uses the shared one, so that reading, watch and
+ * description are kept. A question lives as long as it has references; the table holds none.
  */
 
 #include "scalers/scaler.h"

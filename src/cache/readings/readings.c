@@ -9,38 +9,38 @@
 #include "cache/readings/turns.h"
 #include "scalers/sources.h"
 
-#define WAITERS_FEW     64    /* per namespace, of the places kept for namespaces with few waiters */
-#define FORGET_AFTER_MS 60000 /* entries that nobody asked for so long; the next asker simply asks the source */
+#define WAITERS_FEW     64    /* per namespace, of the reserve for namespaces with few waiters */
+#define FORGET_AFTER_MS 60000 /* entries without requests for this long; the next request simply asks the source */
 
 struct reading_entry {
 	struct readings *owner;
 	struct question *question;
-	bool known;           /* the result of the last query that ended: */
+	bool known;           /* the result of the last completed query: */
 	struct answer answer; /* of a failure only its times */
 	struct err *err;      /* owned; NULL: answer is good */
 	bool asking;          /* a query is under way: */
 	int64_t asked_at_ms;
-	uint64_t number;        /* of the newest query; counted over all */
+	uint64_t number;        /* of the newest query; counted over all entries */
 	struct turns_wait turn; /* before it begins */
 	void *ask;              /* the scaler's handle; NULL before it begins */
 	struct readings_wait *waiters;
-	struct readings_wait *next_waiters; /* for whom the query under way began too early */
+	struct readings_wait *next_waiters; /* those for whom the query under way began too early */
 	int64_t touched_at_ms;
 	struct reading_entry *prev, *next;
 };
 
 struct readings_wait {
-	struct readings_wait **list; /* that it is in */
+	struct readings_wait **list; /* the list that it is in */
 	struct readings_wait *prev, *next;
 	struct readings *owner;
 	readings_fn fn;
 	void *arg;
-	struct loop_timer deadline; /* only set when the asker's deadline is before the query's */
+	struct loop_timer deadline; /* only set if the asker's deadline is before the query's */
 	struct question *question;
 	struct shares_hold share;
 	/* An answer or a failure from memory, handed over at the end of the turn. */
 	struct loop_task later;
-	struct answer answer; /* of a failure only its times; all 0 when it was not the source's */
+	struct answer answer; /* of a failure only its times; all 0 if it was not the source's */
 	struct err *err;      /* owned; NULL: answer is good */
 };
 
@@ -54,7 +54,7 @@ struct readings {
 	struct readings_wait *remembered; /* waiters that are answered from memory */
 	struct loop_timer sweep;
 	size_t asking, waiters;
-	struct shares shares; /* of the second half of them */
+	struct shares shares; /* of the second half of the waiters */
 	uint64_t questions, from_memory;
 };
 
@@ -136,7 +136,7 @@ static void entry_free(struct reading_entry *e)
 	free(e);
 }
 
-/* A failure costs nothing, and is asked about again. */
+/* A failure needs no rest, and is asked about again. */
 static bool is_resting(const struct reading_entry *e, int64_t now_ms)
 {
 	int64_t rest_ms = e->answer.rest_ms;
@@ -149,8 +149,8 @@ static bool is_resting(const struct reading_entry *e, int64_t now_ms)
 static void entry_ask(struct reading_entry *e);
 
 /*
- * One completed query counts once, however many asked: everybody who waited gets the same answer or
- * the same failure.
+ * One completed query counts once, however many asked: all waiters get the same answer or the same
+ * failure.
  */
 static void on_answer(void *arg, const struct answer *given, const struct err *err)
 {
@@ -178,8 +178,8 @@ static void on_answer(void *arg, const struct answer *given, const struct err *e
 	e->answer = answer;
 	err_keep(&e->err, err ? &failure : NULL);
 	/*
-	 * The callbacks may ask anew, cancel each other, or free the entry by way of a sweep: from
-	 * here on only locals.
+	 * The callbacks may ask again, cancel each other, or free the entry through a sweep: from
+	 * here on only locals are used.
 	 */
 	list_move_all(&e->waiters, &finished);
 	if (is_resting(e, answer.answered_at_ms))
@@ -272,7 +272,7 @@ static void on_deadline(void *arg)
 	wait_finish(w, NULL, &err, 0);
 }
 
-/* The first half of the places is for whoever comes. */
+/* The first half of the places is open to any namespace. */
 static bool may_wait(struct readings_wait *w)
 {
 	struct readings *r = w->owner;
@@ -306,13 +306,13 @@ uint64_t readings_mark(const struct readings *r)
 	return r->questions + 1;
 }
 
-/* The newest query there was began before the mark: neither its answer nor itself will do. */
+/* The newest query, finished or not, began before the mark: it will not do. */
 static bool too_early(const struct reading_entry *e, uint64_t after)
 {
 	return e && e->number < after && !is_resting(e, loop_now_ms(e->owner->loop));
 }
 
-/* Joins the query under way, or the next one when that began too early. */
+/* Joins the query under way, or the next one if that began too early. */
 static void wait_for_query(struct reading_entry *e, struct readings_wait *w, uint64_t after, int64_t deadline_ms)
 {
 	struct readings *r = e->owner;
@@ -323,7 +323,7 @@ static void wait_for_query(struct reading_entry *e, struct readings_wait *w, uin
 	if (!e->asking)
 		entry_ask(e);
 	ends_ms = e->asked_at_ms + readings_patience_ms(r, e->question);
-	/* When the next one begins is not known: it may end too late. */
+	/* When the next one will begin is not known: it may end too late. */
 	if (next || deadline_ms < ends_ms)
 		loop_timer_set(&w->deadline, deadline_ms > e->touched_at_ms ? deadline_ms - e->touched_at_ms : 0);
 }
@@ -343,7 +343,7 @@ struct readings_wait *readings_ask(struct readings *r, struct question *q, uint6
 		return w;
 	}
 	/*
-	 * While asking, what is in memory is older than the query under way, whose number is the
+	 * While asking, the result in memory is older than the query under way, whose number is the
 	 * entry's.
 	 */
 	e = after ? q->reading : NULL;

@@ -14,7 +14,7 @@
 
 #define QUESTIONS_BYTES_MAX (4 << 20)
 
-static void drop(struct built_scalers *b)
+static void drop_scalers(struct built_scalers *b)
 {
 	for (size_t i = 0; i < b->count; i++)
 		scaler_done(&b->list[i]);
@@ -24,16 +24,16 @@ static void drop(struct built_scalers *b)
 	*b = (struct built_scalers){ .uses_target = b->uses_target };
 }
 
-static void forget(struct object *o)
+static void forget_scalers(struct object *o)
 {
 	if (!o->scalers)
 		return;
-	drop(o->scalers);
+	drop_scalers(o->scalers);
 	free(o->scalers);
 	o->scalers = NULL;
 }
 
-/* Annotations matter only by being valid. */
+/* Annotations only need to be valid. */
 static bool stands(const struct object *o)
 {
 	return o->scalers->built && !o->scalers->err && validate_for_reconcile(o->of, NULL, NULL) == 0;
@@ -50,9 +50,9 @@ void scalers_follow(struct object *o, unsigned changes)
 {
 	if (changes & OBJECT_GONE) {
 		holdings_release(o);
-		forget(o);
+		forget_scalers(o);
 	} else if (o->scalers && concerns(o, changes)) {
-		drop(o->scalers);
+		drop_scalers(o->scalers);
 	}
 }
 
@@ -64,10 +64,10 @@ static void build_anew(struct scalers *s, struct object *o)
 	struct err err = { 0 };
 	bool failed;
 
-	drop(b);
+	drop_scalers(b);
 	failed = scalers_build(s, o, &err) != 0;
 	if (failed) {
-		drop(b); /* drops the scalers built before the failure */
+		drop_scalers(b); /* drops the scalers built before the failure */
 		err_keep(&b->err, &err);
 	}
 	b->built = !failed || (err.kind != ERR_TEMPORARY && err.kind != ERR_WAITING);

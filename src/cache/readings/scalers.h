@@ -49,10 +49,10 @@ void scalers_free(struct scalers *s); /* after store_clear */
 
 /*
  * Returns the scalers of one object. ERR_MISSING: no such object; ERR_INVALID: the object or a
- * trigger cannot be built (the text is also in its Ready condition), also because a Secret, key or
- * TriggerAuthentication is missing or denied; ERR_WAITING: an input is being read, and OBJECT_NEEDS
- * or OBJECT_TARGET follows; ERR_TEMPORARY: the same, with the reason why it cannot be read at the
- * moment.
+ * trigger cannot be built (the text is also in its Ready condition), including when a Secret, key
+ * or TriggerAuthentication is missing or denied; ERR_WAITING: an input is being read, and
+ * OBJECT_NEEDS or OBJECT_TARGET follows; ERR_TEMPORARY: the same, with the reason why it cannot be
+ * read at the moment.
  */
 int scalers_get(struct scalers *s, struct object *o, struct built *out, struct err *err);
 

@@ -16,20 +16,20 @@
 #include "scalers/scalerbuild.h"
 
 /*
- * What the authentication of one or many triggers gives: it may have a thousand parameters, and a
- * thousand triggers may name it, so it is resolved once in a round.
+ * The parameters from the authentication of one or more triggers: it may have a thousand, and a
+ * thousand triggers may refer to it, so it is resolved once per round.
  */
 struct given {
 	char *key; /* its kind and name, and the triggers' type, which decides about identities */
 	struct strmap params;
 	struct pod_identity identity;
-	struct err *err; /* owned; NULL: all is well */
+	struct err *err; /* owned; NULL: none */
 	UT_hash_handle hh;
 };
 
 /*
- * Of all authentications of one object: resolving them is work of one turn, and one of them has at
- * most TRIGGERAUTH_ENTRIES_MAX in each of its lists.
+ * Cap on parameters from all authentications of one object: resolving them is work of one turn, and
+ * one authentication has at most TRIGGERAUTH_ENTRIES_MAX in each of its lists.
  */
 #define PARAMETERS_MAX 5000
 
@@ -37,12 +37,12 @@ struct given {
 struct material {
 	const struct auth_lookup *lookup;
 	const struct workload *target; /* NULL: not needed */
-	struct workload *template;     /* owned: what target is of a ScaledJob */
+	struct workload *template;     /* owned: a ScaledJob's target */
 	struct strmap env, unresolved;
 	char *no_containers;       /* owned: why there is no environment; NULL */
 	struct err secrets_denied; /* ERR_NONE: the namespace's Secrets may be read */
 	struct given *given;
-	size_t parameters; /* of those */
+	size_t parameters; /* number of them */
 };
 
 static int read_template(const struct object *o, struct material *m, struct err *err)
@@ -74,9 +74,9 @@ static int read_scale_target(const struct object *o, struct material *m, struct 
 	return err_set(err, ERR_INVALID, "the scale target %s does not exist, so its environment cannot be read", name);
 }
 
-/* ---- Metrics that the source names ---- */
+/* ---- Metrics described by the source ---- */
 
-static struct scaler *add(struct built_scalers *b)
+static struct scaler *add_scaler(struct built_scalers *b)
 {
 	b->list = mem_resize(b->list, b->count + 1, sizeof(*b->list));
 	return &b->list[b->count++];
@@ -102,7 +102,7 @@ static int check_one_metric(const struct scaled *of, const struct scaler *whole,
 		whole->question->source, d->count, d->metrics[0].name, d->metrics[1].name);
 }
 
-/* Refuses more metrics than one object may have. who: names them, for the message. */
+/* Refuses more metrics than one object may have. who: names the trigger, for the message. */
 static int narrow(struct built_scalers *b, const struct scaler *whole, const struct description *d, const char *who,
 	struct err *err)
 {
@@ -113,7 +113,7 @@ static int narrow(struct built_scalers *b, const struct scaler *whole, const str
 			who, d->count, b->described, SCALERS_DESCRIBED_MAX);
 	b->described += d->count;
 	for (size_t i = 0; i < d->count; i++)
-		scaler_narrow(whole, &d->metrics[i], i, add(b));
+		scaler_narrow(whole, &d->metrics[i], i, add_scaler(b));
 	return 0;
 }
 
@@ -149,7 +149,7 @@ static int stand_in(struct scalers *s, struct object *o, struct scaler *whole, s
 	int failed = o->kind == SCALED_OBJECT ? recall(s, o->of.so, whole, &d, err) : 0;
 
 	if (!failed && d.count == 0) {
-		*add(o->scalers) = *whole;
+		*add_scaler(o->scalers) = *whole;
 		return 0;
 	}
 	if (!failed)
@@ -159,7 +159,7 @@ static int stand_in(struct scalers *s, struct object *o, struct scaler *whole, s
 	return failed;
 }
 
-/* Told where what has no effect is. */
+/* Reported like an ignored setting. */
 static void note_trouble(struct scaler *whole)
 {
 	const char *trouble = descriptions_trouble(whole->question);
@@ -167,7 +167,7 @@ static void note_trouble(struct scaler *whole)
 	const struct scaler_params params = { .build = &build };
 
 	if (trouble)
-		params_ignore(&params, "what it says now of its metrics, and what it said before is in use: %s",
+		params_ignore(&params, "its present description of its metrics, so the earlier one is used: %s",
 			trouble);
 }
 
@@ -192,7 +192,7 @@ static int expand(struct scalers *s, struct object *o, struct scaler *whole, str
 	return failed;
 }
 
-/* ---- What authentications give ---- */
+/* ---- Parameters from authentications ---- */
 
 static int resolve(struct material *m, const struct scaled *of, const struct trigger *t, struct given *g,
 	struct err *err)
@@ -255,13 +255,13 @@ static int build_one(struct scalers *s, struct object *o, const struct material 
 		return -1;
 	if (whole.undescribed)
 		return expand(s, o, &whole, err) ? err_wrap(err, "trigger %zu (%s)", i, params.type) : 0;
-	*add(o->scalers) = whole;
+	*add_scaler(o->scalers) = whole;
 	return 0;
 }
 
 /*
- * Requests the references of all triggers, also after a failure: what a round does not request is
- * no longer watched.
+ * Requests the references of all triggers, also after a failure: references that a round does not
+ * request are no longer watched.
  */
 static void build_all(struct scalers *s, struct object *o, struct material *m, struct err *worst)
 {

@@ -9,7 +9,7 @@
 struct turns {
 	struct loop *loop;
 	struct fairqueue waiting;
-	uint64_t loop_turn; /* in which so many have begun: */
+	uint64_t loop_turn; /* in which this many have begun: */
 	unsigned begun;
 	struct loop_timer next_turn;
 };

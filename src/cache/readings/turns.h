@@ -20,7 +20,7 @@ struct turns;
 struct turns *turns_new(struct loop *loop);
 void turns_free(struct turns *t); /* those that wait get no callback; NULL is fine */
 
-/* A query that is to begin; lives inside its owner, who sets fn and arg. */
+/* A query that is to begin; a member of its owner, who sets fn and arg. */
 struct turns_wait {
 	void (*fn)(void *arg);
 	void *arg;
@@ -29,7 +29,7 @@ struct turns_wait {
 
 /*
  * True: it may begin now. False: it waits, and fn is called when it may. namespace_: its owner's;
- * copied; "" when it belongs to several.
+ * copied; "" if it belongs to several.
  */
 bool turns_begin(struct turns *t, struct turns_wait *w, const char *namespace_);
 void turns_give_up(struct turns_wait *w); /* cancels the wait, if there is one */

@@ -22,9 +22,9 @@
 #define SUBJECT      "credentials"
 #define LOOK_MS      30000
 #define DAY_MS       INT64_C(86400000)
-#define PAUSE_MIN_MS 60000  /* between two renewals, whatever clocks say */
-#define SKEW_MS      300000 /* by so much clocks differ that are well */
-/* A host may be off for so long, less the half in which the token is renewed. */
+#define PAUSE_MIN_MS 60000  /* between two renewals, whatever the clocks */
+#define SKEW_MS      300000 /* normal difference of clocks */
+/* A host may be off this long, minus the half after which the token is renewed. */
 #define TOKEN_LIFE_S     (30 * 86400)
 #define CERT_WARNING_MS  (30 * DAY_MS)
 #define BACKOFF_FIRST_MS 1000
@@ -37,9 +37,7 @@ static const char *const label_of[] = { "client-certificate", "token", "serving-
 static const char *const words_of[] = { "the client certificate of the kubeconfig", "the token for the API server",
 	"the serving certificate" };
 
-/*
- * What is known of one: when it ends (0: not known), and when that is warned of again (loop clock).
- */
+/* When a credential ends (0: unknown), and when to warn of it again (loop clock). */
 struct end {
 	int64_t unix_ms, warn_again_ms;
 };
@@ -49,18 +47,18 @@ struct accesskeeper {
 	struct loop *loop; /* borrowed */
 	struct accesskeeper_config config;
 	struct counters_family *ends_shown; /* NULL without a registry */
-	struct filewatch *watch;            /* NULL: files are looked at now and then only */
+	struct filewatch *watch;            /* NULL: files are checked at intervals only */
 	struct end ends[CREDENTIALS];
 	struct tokenfacts token;
-	char *own_file;         /* that of the token, when it is ours to renew; NULL */
+	char *own_file;         /* the token file, if it is ours to renew; NULL */
 	struct kube_call *call; /* the TokenRequest under way */
 	unsigned failures;      /* in a row */
-	int64_t not_before_ms;  /* loop clock: no renewal before, after a failure */
-	struct err *told;       /* the trouble that was logged last; NULL: none since */
+	int64_t not_before_ms;  /* loop clock: no renewal before it, after a failure */
+	struct err *told;       /* the error logged last; NULL: none since */
 	struct loop_timer timer;
 };
 
-/* ---- Trouble: each is logged once ---- */
+/* ---- Errors: each is logged once ---- */
 
 static void say_trouble(struct accesskeeper *a, const struct err *err)
 {
@@ -69,9 +67,9 @@ static void say_trouble(struct accesskeeper *a, const struct err *err)
 	err_keep(&a->told, err);
 }
 
-/* ---- Whose the token file is ---- */
+/* ---- Whose token file it is ---- */
 
-/* Below the state folder, and no link, which a mounted Secret would be. */
+/* Below the state folder, and not a link, as in a mounted Secret. */
 static bool is_below_state(const struct accesskeeper *a, const char *path)
 {
 	MEM_AUTO char *folder = file_folder(path), *whole = realpath(folder, NULL);
@@ -83,7 +81,7 @@ static bool is_below_state(const struct accesskeeper *a, const char *path)
 		lstat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* ---- What there is, and when it ends ---- */
+/* ---- Credentials and when they end ---- */
 
 static int64_t end_of_certificate(const char *pem)
 {
@@ -124,12 +122,12 @@ static const char *remedy(const struct accesskeeper *a, enum credential which)
 	if (which == SERVING_CERTIFICATE)
 		return "it should have been renewed";
 	if (which == CLIENT_CERTIFICATE)
-		return "put a new kubeconfig in its place; nobody need restart kscaled";
-	return a->own_file ? "it could not be renewed; once it has ended: kscaled join"
-			   : "who made its file should have renewed it";
+		return "replace the kubeconfig; kscaled needs no restart";
+	return a->own_file ? "it could not be renewed; once it has expired, run: kscaled join"
+			   : "the owner of its file should have renewed it";
 }
 
-/* Once a day, as long as it is so. */
+/* Once a day while it lasts. */
 static void warn_of_end(struct accesskeeper *a, enum credential which)
 {
 	struct end *end = &a->ends[which];
@@ -170,7 +168,7 @@ static void watch_files(struct accesskeeper *a)
 		filewatch_add(a->watch, files->entries[i].path);
 }
 
-/* asked: people want to hear of it in any case. */
+/* asked: log the result in any case. */
 static void read_files(struct accesskeeper *a, bool asked)
 {
 	struct err err;
@@ -208,8 +206,8 @@ static void renewal_failed(struct accesskeeper *a, const struct err *err)
 }
 
 /*
- * After a renewal: by the server's two times alone, as our clock may be wrong, and however short
- * the lives that it gives.
+ * Wait after a renewal: from the server's two times alone, as our clock may be wrong; at least
+ * PAUSE_MIN_MS, however short the token's life.
  */
 static int64_t pause_ms(const struct accesskeeper *a)
 {
@@ -245,15 +243,12 @@ static void on_token(void *arg, const json_t *object, const struct err *err)
 	a->call = NULL;
 	if (err)
 		renewal_failed(a, err);
-	else if (a->own_file) /* or the kubeconfig became another meanwhile */
+	else if (a->own_file) /* unset if the kubeconfig has changed meanwhile */
 		take_token(a, json_str_or_empty(json_object_get(object, "status"), "token"));
 	schedule(a);
 }
 
-/*
- * A clock that is behind the server's does not tell how old the token is: then the pause alone says
- * when.
- */
+/* If our clock is behind the server's, the token's age is unknown: then only the pause counts. */
 static bool is_due(const struct accesskeeper *a)
 {
 	int64_t due = tokenfacts_renew_unix_ms(&a->token), now = timestamp_now_ms();
@@ -264,8 +259,8 @@ static bool is_due(const struct accesskeeper *a)
 }
 
 /*
- * The new one need not be bound to what the old one was. It changes nothing in the cluster: every
- * replica may.
+ * The new token need not be bound to the same object as the old one. It changes nothing in the
+ * cluster, so every replica may do it.
  */
 static void renew(struct accesskeeper *a)
 {
@@ -285,7 +280,7 @@ static void renew(struct accesskeeper *a)
 	a->call = kube_call(a->kube, &request, on_token, a);
 }
 
-/* ---- When ---- */
+/* ---- Timing ---- */
 
 static int64_t next_look_ms(const struct accesskeeper *a)
 {
@@ -304,7 +299,7 @@ static void schedule(struct accesskeeper *a)
 	loop_timer_set(&a->timer, next_look_ms(a));
 }
 
-/* The client itself may have read the files again, after a 401. */
+/* The client itself may have reread the files, after a 401. */
 static void on_timer(void *arg)
 {
 	struct accesskeeper *a = arg;
@@ -333,8 +328,8 @@ static void declare(struct accesskeeper *a, struct counters *counters)
 	if (counters)
 		a->ends_shown = counters_declare(counters, COUNTERS_GAUGE,
 			"kscaled_credentials_expiry_timestamp_seconds",
-			"When the client certificate and the token for the API server, and the serving certificate, "
-			"end.",
+			"Expiry of the client certificate, of the token for the API server and of the serving "
+			"certificate.",
 			labels);
 }
 
@@ -349,7 +344,7 @@ struct accesskeeper *accesskeeper_new(struct kube *kube, struct counters *counte
 	declare(a, counters);
 	a->watch = filewatch_new(a->loop, on_timer, a);
 	if (!a->watch)
-		log_warn(SUBJECT, "files cannot be watched: %s; they are looked at twice a minute", strerror(errno));
+		log_warn(SUBJECT, "files cannot be watched: %s; they are checked twice a minute", strerror(errno));
 	loop_timer_init(&a->timer, a->loop, on_timer, a);
 	read_facts(a);
 	watch_files(a);

@@ -3,12 +3,12 @@
 #define CONTROL_ACCESS_ACCESSKEEPER_H
 
 /*
- * Keeps our way into the API server open. The kubeconfig and the files it names are read again as
+ * Maintains our access to the API server. The kubeconfig and the files it names are read again as
  * soon as they change. A token in a file below our state folder is ours: `kscaled join` put it
- * there. It is renewed at half of its life by a TokenRequest for its own ServiceAccount (kube/
- * tokenfacts says when), every replica by itself, and written over the old one. When what we have
- * ends is a metric, and a warning when that is near: 30 days for certificates, a third of its life
- * for a token of ours, a tenth for one of others.
+ * there. Every replica renews it at half of its life (kube/tokenfacts) by a TokenRequest for its
+ * own ServiceAccount, and overwrites the file. The end of our credentials is a metric, and a
+ * warning when it is near: 30 days for certificates, a third of its life for our own token, a tenth
+ * for others.
  */
 
 #include <stdbool.h>
@@ -21,13 +21,10 @@
 struct accesskeeper;
 
 struct accesskeeper_config {              /* texts outlive it */
-	const struct kube_config *access; /* the client's, kept current by it; borrowed */
+	const struct kube_config *access; /* the client's, which keeps it current; borrowed */
 	const char *state_dir;
-	bool renew; /* false: tokens are others' to renew */
-	/*
-	 * When the certificate that we serve with ends, in ms since 1970; 0: there is none, or it
-	 * is not known.
-	 */
+	bool renew; /* false: others renew tokens */
+	/* When our serving certificate ends, in ms since 1970; 0: none, or unknown. */
 	int64_t (*serving_until)(void *arg);
 	void *arg;
 };
@@ -37,10 +34,10 @@ struct accesskeeper *accesskeeper_new(struct kube *kube, struct counters *counte
 	const struct accesskeeper_config *config);
 void accesskeeper_free(struct accesskeeper *a); /* NULL is fine */
 
-/* SIGHUP: reads the files now, and says in the log what came of it. */
+/* SIGHUP: reads the files now and logs the result. */
 void accesskeeper_reload(struct accesskeeper *a);
 
-/* The file that will be written over, for those who restrict that; borrowed; NULL: none. */
+/* The file that will be overwritten, for the sandbox; borrowed; NULL: none. */
 const char *accesskeeper_token_file(const struct accesskeeper *a);
 
 #endif

@@ -27,8 +27,8 @@ struct kept_auth {
 	struct kube_call *call; /* the one write under way */
 	struct loop_timer again;
 	unsigned failures;
-	uint64_t sent, futile; /* fingerprints of the status being written; of one that was accepted and not stored */
-	bool releasing;        /* the write is about the finalizer */
+	uint64_t sent, futile; /* fingerprints: of the status being written; of one that was accepted but not stored */
+	bool releasing;        /* the write concerns the finalizer */
 	bool released;         /* it was removed once; if others add it again, it stays */
 	UT_hash_handle hh;
 };
@@ -61,7 +61,7 @@ static const struct triggerauth *stored(const struct authkeeper *k, const char *
 
 /* ---- Writing ---- */
 
-static void keep(void *arg);
+static void keep_auth(void *arg);
 
 static void on_written(void *arg, const json_t *object, const struct err *err)
 {
@@ -86,7 +86,7 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 		e->futile = e->sent;
 	store_learn_triggerauth(e->keeper->cache->store, is_cluster(e->key),
 		json_object_get(object, "spec") ? object : NULL);
-	keep(e);
+	keep_auth(e);
 }
 
 static void patch(struct kept_auth *e, const char *subresource, const char *body)
@@ -122,15 +122,15 @@ static void write_users(struct kept_auth *e, const struct triggerauth *t)
 	}
 	buf_puts(&body, "}}");
 	e->sent = fingerprint_fast(buf_text(&body), body.len);
-	/* The server did not store it the last time, and would not again. */
+	/* The server did not store it last time, and would not now. */
 	e->releasing = false;
 	if (e->sent != e->futile)
 		patch(e, "/status", buf_text(&body));
 	buf_done(&body);
 }
 
-/* Level-triggered: writes the first thing that is not as wanted. */
-static void keep(void *arg)
+/* Level-triggered: writes the first thing that differs. */
+static void keep_auth(void *arg)
 {
 	static const char *const drop[] = { KEDA_FINALIZER, NULL };
 	struct kept_auth *e = arg;
@@ -167,7 +167,7 @@ static void gather_soon(void *arg)
 		loop_timer_set(&k->gather, AUTHKEEPER_GATHER_MS);
 }
 
-/* While ScaledJobs cannot be listed, what is stored about them stays. */
+/* While ScaledJobs cannot be listed, the stored list of them stays. */
 static bool jobs_known_to(const struct kept_auth *e, const char *users)
 {
 	MEM_AUTO char *namespace_ = mem_dupn(e->key, strcspn(e->key, "/"));
@@ -206,7 +206,7 @@ static void on_gather(void *arg)
 		authusers_done(&users);
 	}
 	HASH_ITER (hh, k->entries, e, next)
-		keep(e);
+		keep_auth(e);
 }
 
 /* ---- Events ---- */
@@ -261,7 +261,7 @@ static struct kept_auth *entry_new(struct authkeeper *k, const char *key, const 
 	e->key = mem_dup(key);
 	e->uid = mem_dup(t->meta.uid);
 	e->generation = t->meta.generation;
-	loop_timer_init(&e->again, k->cache->loop, keep, e);
+	loop_timer_init(&e->again, k->cache->loop, keep_auth, e);
 	HASH_ADD_KEYPTR(hh, k->entries, e->key, strlen(e->key), e);
 	return e;
 }
@@ -275,7 +275,7 @@ static void on_authentication(struct authkeeper *k, const char *key)
 	HASH_FIND_STR(k->entries, key, e);
 	if (e && t && strcmp(e->uid, t->meta.uid) != 0) {
 		/*
-		 * Deleted and created again. The answer to a write may say so: the entry must live
+		 * Deleted and recreated. The answer to a write may show that: the entry must live
 		 * on.
 		 */
 		announce(e, "Deleted", "was deleted");
@@ -290,7 +290,7 @@ static void on_authentication(struct authkeeper *k, const char *key)
 		e->generation = t->meta.generation;
 	} else if (t) {
 		e = entry_new(k, key, t);
-		/* An object of the first list is no news. */
+		/* Objects of the first list are not news. */
 		if (store_knows_triggerauths(k->cache->store, is_cluster(key), t->meta.namespace_, &trouble))
 			announce(e, "Added", NULL);
 	} else if (e) {

@@ -5,12 +5,13 @@
 /*
  * The controller of TriggerAuthentications and ClusterTriggerAuthentications while this process
  * leads: status.scaledobjects and status.scaledjobs list the ScaledObjects and ScaledJobs that
- * refer to one (also when one stops doing so, unlike KEDA), KEDA's finalizer is removed, Events
- * tell of creation, change and deletion. A burst of changes is handled once, half a second after
- * the first; what then differs is written, one write at a time per object. Never changes a spec.
+ * refer to one (updated also when one stops doing so, unlike KEDA), KEDA's finalizer is removed,
+ * and Events report creation, change and deletion. A burst of changes is handled once, half a
+ * second after the first; then differences are written, one write at a time per object. Never
+ * changes a spec.
  *
  * The users of a ClusterTriggerAuthentication are listed as namespace/name, a deliberate difference
- * from KEDA, whose bare names of different namespaces collide.
+ * from KEDA, whose bare names from different namespaces collide.
  */
 
 #include <stdbool.h>
@@ -22,7 +23,7 @@
 struct authkeeper;
 
 #define AUTHKEEPER_GATHER_MS 500
-#define AUTHKEEPER_LIST_MAX  (32 * 1024) /* bytes of each of the two; the rest is counted: ", and 12 more" */
+#define AUTHKEEPER_LIST_MAX  (32 * 1024) /* bytes of each list; further users are counted: ", and 12 more" */
 
 struct authkeeper *authkeeper_new(struct cache *cache, struct kube *kube, struct events *events);
 void authkeeper_free(struct authkeeper *k);

@@ -10,7 +10,7 @@
 
 #define MORE_BYTES 32 /* of ", and N more" */
 
-/* The users of one. */
+/* The users of one authentication. */
 struct authusers_list {
 	char *key; /* "shop/redis", "/redis" */
 	const struct meta **users;
@@ -18,7 +18,7 @@ struct authusers_list {
 	UT_hash_handle hh;
 };
 
-static void add(struct authusers *u, const char *key, const struct meta *user)
+static void add_user(struct authusers *u, const char *key, const struct meta *user)
 {
 	struct authusers_list *l;
 
@@ -28,7 +28,7 @@ static void add(struct authusers *u, const char *key, const struct meta *user)
 		l->key = mem_dup(key);
 		HASH_ADD_KEYPTR(hh, u->lists, l->key, strlen(l->key), l);
 	}
-	/* Several triggers of one object follow each other. */
+	/* Several triggers of one object are adjacent. */
 	if (l->count > 0 && l->users[l->count - 1] == user)
 		return;
 	if (l->count == l->room) {
@@ -54,7 +54,7 @@ static void add_object(void *arg, struct object *o)
 			: NULL;
 
 		if (auth && (cluster || own))
-			add(u, auth, of->meta);
+			add_user(u, auth, of->meta);
 	}
 }
 

@@ -9,7 +9,7 @@
 
 #include "cache/objects/store.h"
 
-struct authusers {             /* a value; zero-initialised but for its kind it is empty */
+struct authusers {             /* a value; zeroed except its kind it is empty */
 	enum scaled_kind kind; /* of the users */
 	struct authusers_list *lists;
 };
@@ -18,8 +18,8 @@ void authusers_gather(struct authusers *u, const struct store *store);
 
 /*
  * Sorted, comma-joined, each once: names for "shop/redis", namespace/name for "/redis" (a
- * ClusterTriggerAuthentication). "" when there is none. Beyond max bytes they are only counted: ",
- * and 12 more". The caller owns it.
+ * ClusterTriggerAuthentication). "" if there are none. Beyond max bytes the rest is counted: ", and
+ * 12 more". The caller owns it.
  */
 char *authusers_text(struct authusers *u, const char *key, size_t max);
 void authusers_done(struct authusers *u);

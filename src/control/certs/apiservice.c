@@ -18,8 +18,8 @@
 
 #define COLLECTION       "/apis/apiregistration.k8s.io/v1/apiservices"
 #define SERVICE_AGAIN_MS 30000
-#define RELEASE_AGAIN_MS 50  /* so long the watch may take */
-#define LOST_MS          200 /* the same when our write failed, and may have been carried out */
+#define RELEASE_AGAIN_MS 50  /* how long the watch may take */
+#define LOST_MS          200 /* the same after a failed write, which may still be carried out */
 
 struct apiservice {
 	struct kube *kube; /* borrowed */
@@ -31,29 +31,29 @@ struct apiservice {
 	char *title;
 
 	enum apiservice_points points;
-	char *service; /* "namespace/name" that it points to; NULL unless it exists */
+	char *service; /* "namespace/name" that it points to; NULL if it does not exist */
 	char *trusted; /* its caBundle, decoded; NULL: none */
 	bool insecure; /* insecureSkipTLSVerify */
-	char *note;    /* what a take-over writes down; NULL unless it exists */
-	bool taken;    /* it has such a note */
+	char *note;    /* what a take-over notes; NULL if it does not exist */
+	bool taken;    /* it carries such a note */
 	int64_t since_ms;
 
-	char *bundle; /* what caBundle is to hold; NULL: it is left as it is */
+	char *bundle; /* wanted caBundle; NULL: left as it is */
 	bool leading;
 
-	struct kube_call *call; /* with recreate: the look at our Service, or the release */
-	struct loop_timer look; /* at the Service again, after a failure */
+	struct kube_call *call; /* with recreate: the read of our Service, or the release */
+	struct loop_timer look; /* reads the Service again, after a failure */
 	int port;               /* of the Service; 0: not known yet */
 	bool released;
-	bool awaits;                     /* the release: a write that is on its way */
+	bool awaits;                     /* the release awaits a write on its way */
 	int64_t release_until_ms;        /* loop clock */
-	struct loop_timer release_again; /* with a newer version; or the end of awaits */
+	struct loop_timer release_again; /* retries with a newer version; or the end of awaits */
 	void (*on_released)(void *arg);
 	void *released_arg;
-	char trouble[ERR_MSG_MAX]; /* with its content; "": none */
+	char trouble[ERR_MSG_MAX]; /* about its content; "": none */
 };
 
-/* ---- Facts ---- */
+/* ---- State ---- */
 
 enum apiservice_points apiservice_points(const struct apiservice *a)
 {
@@ -103,7 +103,7 @@ const char *apiservice_trouble(const struct apiservice *a)
 	return NULL;
 }
 
-/* ---- Troubles: each is logged once ---- */
+/* ---- Errors: each is logged once ---- */
 
 static void set_trouble(struct apiservice *a, const char *text)
 {
@@ -122,7 +122,8 @@ static void explain(struct apiservice *a)
 
 	if (a->points == APISERVICE_MISSING && !a->config.recreate)
 		snprintf(text, sizeof text,
-			"APIService %s does not exist, so nobody finds %s: kscaled manifests | kubectl apply -f -",
+			"APIService %s does not exist, so requests do not reach %s: kscaled manifests | kubectl apply "
+			"-f -",
 			a->config.name, a->config.what);
 	else if (apiservice_foreign(a))
 		snprintf(text, sizeof text,
@@ -150,7 +151,7 @@ static char *decoded(const json_t *text)
 	return json_is_string(text) ? base64_decode(json_string_value(text), NULL) : NULL;
 }
 
-/* Without a Service the API server itself serves the group, which is not us either. */
+/* Without a Service the API server itself serves the group: not us either. */
 static char *service_of(const json_t *spec)
 {
 	const json_t *service = json_object_get(spec, "service");
@@ -190,7 +191,7 @@ static bool is_to_be_taken(const struct apiservice *a)
 	return a->points == APISERVICE_TO_OTHERS && a->config.take_over;
 }
 
-/* What is missing, or points to us, as it is to be created. */
+/* It is missing, or points to us but must be recreated. */
 static bool is_to_be_created(const struct apiservice *a)
 {
 	return a->points == APISERVICE_MISSING && a->config.recreate && a->port > 0;
@@ -219,16 +220,14 @@ static json_t *spec_patch(const struct apiservice *a)
 		char *text = base64_encode(a->bundle, strlen(a->bundle));
 
 		json_object_set_new(spec, "caBundle", json_string(text));
-		/* the API allows no other value beside a caBundle */
+		/* the API allows no other value together with a caBundle */
 		json_object_set_new(spec, "insecureSkipTLSVerify", json_false());
 		free(text);
 	}
 	return spec;
 }
 
-/*
- * As src/cli/manifests/apiservice.yaml has it; and the API server never asks without verifying us.
- */
+/* As in src/cli/manifests/apiservice.yaml. The API server never asks without verifying us. */
 static char *whole(const struct apiservice *a)
 {
 	const char *dot = strchr(a->config.name, '.');
@@ -265,7 +264,7 @@ static char *make(void *arg, const char *version, struct err *err)
 			json_pack("{s:s}", TAKENNOTE, a->note));
 	text = json_text(patch);
 	if (is_to_be_taken(a))
-		log_warn(a->title, "taking it over from Service %s, as told", a->service);
+		log_warn(a->title, "taking it over from Service %s (--take-over)", a->service);
 	json_decref(patch);
 	return text;
 }
@@ -275,7 +274,7 @@ static void on_written(void *arg, bool created)
 	const struct apiservice *a = arg;
 
 	if (created)
-		log_info(a->title, "was not there, and is created again");
+		log_info(a->title, "was missing; creating it again");
 	else if (has_bundle(a))
 		log_info(a->title, "our certificate authority is in its caBundle");
 }
@@ -295,7 +294,7 @@ static void on_change(void *arg)
 
 static const struct keeper_policy policy = { on_object, lacks, make, on_written, on_change };
 
-/* ---- Released, and created again ---- */
+/* ---- Release and recreation ---- */
 
 static void on_service(void *arg, const json_t *object, const struct err *err)
 {
@@ -336,8 +335,8 @@ static void end_release(struct apiservice *a, const struct err *err)
 }
 
 /*
- * The API server itself writes to it, above all after it was created: a version that is not the
- * newest any more is no end, as the watch brings the next.
+ * The API server itself writes to it, above all after its creation: a conflict is not the end, as
+ * the watch brings the next version.
  */
 static void on_deleted(void *arg, const json_t *object, const struct err *err)
 {
@@ -351,7 +350,7 @@ static void on_deleted(void *arg, const json_t *object, const struct err *err)
 		end_release(a, err);
 }
 
-/* What was on its way has not come. */
+/* The awaited write has not come. */
 static void end_awaiting(struct apiservice *a)
 {
 	bool writing = keeper_is_writing(a->keeper);
@@ -362,7 +361,7 @@ static void end_awaiting(struct apiservice *a)
 	end_release(a, &err);
 }
 
-/* Not one that somebody has pointed elsewhere meanwhile. */
+/* Not if it points elsewhere meanwhile. */
 static void send_release(void *arg)
 {
 	struct apiservice *a = arg;
@@ -395,7 +394,7 @@ static bool is_to_be_released(const struct apiservice *a)
 	return a->points == APISERVICE_TO_US && keeper_version(a->keeper) && !a->taken;
 }
 
-/* It is there, or will not come. In a turn of its own: the keeper is at work. */
+/* Its state is known, or will not be. In a turn of its own: the keeper is at work. */
 static void follow_release(struct apiservice *a)
 {
 	int64_t left_ms = a->release_until_ms - loop_now_ms(a->loop);
@@ -410,7 +409,7 @@ bool apiservice_release(struct apiservice *a, int64_t deadline_ms, void (*done)(
 {
 	if (!a->config.recreate || !a->leading)
 		return false;
-	/* Also when there is nothing yet: the look at our Service would lead to it. */
+	/* Even if it does not exist yet: reading our Service would create it. */
 	a->released = true;
 	kube_cancel(a->call);
 	a->call = NULL;
@@ -443,7 +442,7 @@ void apiservice_set_bundle(struct apiservice *a, const char *pem)
 		return;
 	free(a->bundle);
 	a->bundle = mem_dup(pem);
-	keeper_hurry(a->keeper); /* another one of our own is written at once */
+	keeper_hurry(a->keeper); /* another of our own CAs is written at once */
 }
 
 struct apiservice *apiservice_new(struct kube *kube, const struct apiservice_config *config,

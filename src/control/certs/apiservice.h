@@ -5,7 +5,7 @@
 /*
  * One of our APIServices, which tells the API server where we are: watched by name. While it points
  * to our Service, the leader keeps our CA in its caBundle, under its resourceVersion. One that
- * points to another Service is not changed, and that Service is reported, unless take_over is set.
+ * points to another Service is not changed but reported, unless take_over is set.
  */
 
 #include <stdbool.h>
@@ -19,38 +19,38 @@ enum apiservice_points { APISERVICE_UNKNOWN, APISERVICE_MISSING, APISERVICE_TO_U
 
 struct apiservice_config { /* copied; its texts outlive the apiservice */
 	const char *name;
-	const char *what; /* that is not served without it, for people */
-	bool optional;    /* that it is missing, or of others, is logged as information, not as a warning */
+	const char *what; /* what is not served without it, for people */
+	bool optional;    /* if it is missing or foreign, that is logged as information, not as a warning */
 	const char *namespace_, *service_name; /* our Service */
-	int service_port;                      /* of it; written only when an APIService is taken over */
+	int service_port;                      /* of our Service; written only when an APIService is taken over */
 	bool recreate;                         /* see apiservice_release */
 	bool own_ca;                           /* apiservice_set_bundle will be called: nothing is written before */
 	bool take_over;
 };
 
-/* on_change: the result of a function below may have changed; NULL: the caller need not know. */
+/* on_change: the result of a function below may have changed; NULL: not wanted. */
 struct apiservice *apiservice_new(struct kube *kube, const struct apiservice_config *config,
 	void (*on_change)(void *arg), void *arg);
 void apiservice_free(struct apiservice *a);
 
 /*
- * With `recreate`: the leader deletes it, so that the API server asks nobody while this process is
- * away, and creates it again when it leads and there is none (its port is read from our Service).
- * From now on nothing is written; what is on its way is waited for, or it would arrive after us.
- * False: there is nothing to release, and no callback; else done is called once, within
- * deadline_ms, whatever came of it.
+ * With `recreate`: the leader deletes it, so that the API server sends no requests while this
+ * process is away, and recreates it when it leads and it is missing (the port is read from our
+ * Service). From now on nothing is written; a write on its way is waited for, or it would arrive
+ * afterwards. False: nothing to release, and no callback; otherwise done is called once, within
+ * deadline_ms, in any case.
  */
 bool apiservice_release(struct apiservice *a, int64_t deadline_ms, void (*done)(void *arg), void *arg);
 
 void apiservice_set_leading(struct apiservice *a, bool leading);
-/* what caBundle is to hold; copied; NULL: it is left as it is */
+/* wanted caBundle; copied; NULL: left as it is */
 void apiservice_set_bundle(struct apiservice *a, const char *pem);
 
 enum apiservice_points apiservice_points(const struct apiservice *a);
 bool apiservice_is_known(const struct apiservice *a);       /* it was read, or we may not read it */
 const char *apiservice_foreign(const struct apiservice *a); /* borrowed; "namespace/name" of the Service it points to;
-							       NULL unless that is another's and stays so */
-/* its caBundle holds that CA, or it asks for no certificate */
+							       NULL if ours, or to be taken over */
+/* whether its caBundle contains that CA, or it asks for no certificate */
 bool apiservice_trusts(const struct apiservice *a, const char *ca_pem);
 int64_t apiservice_since_ms(const struct apiservice *a);    /* loop clock: when its caBundle was last seen to change */
 const char *apiservice_trouble(const struct apiservice *a); /* borrowed; NULL: none */

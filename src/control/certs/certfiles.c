@@ -13,13 +13,13 @@
 #include "net/tls/x509.h"
 
 #define LOOK_MS        5000
-#define SETTLE_MS      1000 /* one file of the pair is written after the other */
+#define SETTLE_MS      1000 /* the files of a pair are written one after the other */
 #define FILE_MAX_BYTES (1u << 20)
 
 struct certfiles {
 	struct tls_server *tls; /* borrowed */
 	char *paths[2];         /* certificate, key */
-	uint64_t loaded[2];     /* files_stamp of what was read last, good or not */
+	uint64_t loaded[2];     /* files_stamp of what was read last, valid or not */
 	uint64_t seen[2];       /* at the last check */
 	int64_t until_unix_ms;  /* end of the certificate in use */
 	bool told_expired;
@@ -29,8 +29,8 @@ struct certfiles {
 
 /* ---- Files ---- */
 
-/* Whether they are the same as at the last check. */
-static bool look(struct certfiles *f)
+/* Whether they are unchanged since the last check. */
+static bool are_unchanged(struct certfiles *f)
 {
 	uint64_t now[2] = { files_stamp(f->paths[0]), files_stamp(f->paths[1]) };
 	bool same = memcmp(now, f->seen, sizeof now) == 0;
@@ -39,7 +39,7 @@ static bool look(struct certfiles *f)
 	return same;
 }
 
-/* The content, which may be a key; the caller wipes it. NULL and *err on failure. */
+/* The content, which may be a key; the caller must wipe it. NULL and *err on failure. */
 static char *read_file(const char *path, struct err *err)
 {
 	struct buf text = BUF_INIT(FILE_MAX_BYTES);
@@ -59,7 +59,7 @@ static int load(struct certfiles *f, struct err *err)
 	char *cert, *key = NULL;
 	int rc = -1;
 
-	look(f);
+	are_unchanged(f);
 	memcpy(f->loaded, f->seen, sizeof f->loaded);
 	cert = read_file(f->paths[0], err);
 	if (cert)
@@ -97,7 +97,7 @@ void certfiles_reload(struct certfiles *f)
 
 	if (load(f, &err) == 0) {
 		f->trouble[0] = '\0';
-		log_info("certificate", "read anew from %s", f->paths[0]);
+		log_info("certificate", "read again from %s", f->paths[0]);
 	} else {
 		err_wrap(&err, "the old certificate stays in use");
 		snprintf(f->trouble, sizeof f->trouble, "%s", err.msg);
@@ -108,7 +108,7 @@ void certfiles_reload(struct certfiles *f)
 static void on_look(void *arg)
 {
 	struct certfiles *f = arg;
-	bool settled = look(f);
+	bool settled = are_unchanged(f);
 
 	if (settled && memcmp(f->seen, f->loaded, sizeof f->seen) != 0)
 		certfiles_reload(f);

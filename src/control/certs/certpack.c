@@ -10,7 +10,7 @@
 #include "base/mem.h"
 
 #define CA_NAME    "kscaled CA"
-#define OVERLAP_MS (24 * 3600 * 1000LL + X509_BACKDATE_S * 1000LL) /* certificates begin before they are made */
+#define OVERLAP_MS (24 * 3600 * 1000LL + X509_BACKDATE_S * 1000LL) /* certificates are backdated */
 #define VALUE_MAX  (64u << 10) /* of one value in the Secret, base64; ours are below 2 KiB */
 
 static const char *const no_names[] = { NULL };
@@ -56,7 +56,7 @@ static int read_span(const char *cert_pem, struct validity *out, struct err *err
 	return 0;
 }
 
-/* Whether it is readable and valid now; if not, why. */
+/* Whether it can be read and is valid now; if not, *why says it. */
 static bool is_valid(const char *what, const char *cert_pem, int64_t now, struct validity *span, char *why, size_t size)
 {
 	struct err err;
@@ -72,7 +72,7 @@ static bool is_valid(const char *what, const char *cert_pem, int64_t now, struct
 	return false;
 }
 
-static bool fits(const char *what, const struct x509_pair *pair, const char *ca_pem, const char *const *names,
+static bool pair_fits(const char *what, const struct x509_pair *pair, const char *ca_pem, const char *const *names,
 	char *why, size_t size)
 {
 	char reason[160] = "";
@@ -88,7 +88,7 @@ static int64_t earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* What a pack that can be served needs, and why. */
+/* What a usable pack will need, and why. */
 static enum certpack_need need_later(const struct certpack_state *judged, bool ca_signs, bool loose, int64_t ca_due,
 	int64_t now, const char **why)
 {
@@ -112,15 +112,15 @@ void certpack_judge(const struct certpack *p, const char *const *dns_names, int6
 
 	memset(out, 0, sizeof *out);
 	ca_valid = is_valid("ca.crt", p->ca.cert_pem, now, &ca, out->why, sizeof out->why);
-	ca_signs = ca_valid && fits("ca.key", &p->ca, p->ca.cert_pem, no_names, ignored, sizeof ignored);
+	ca_signs = ca_valid && pair_fits("ca.key", &p->ca, p->ca.cert_pem, no_names, ignored, sizeof ignored);
 	/*
-	 * A CA whose key is here must be good for our names alone. One that is not (of an older
-	 * version, of an administrator, for another Service or namespace) is replaced like one that
-	 * expires, whatever is left of its life.
+	 * A CA with its key here must be limited to our names. Otherwise (from an older version, an
+	 * administrator, another Service or namespace) it is replaced like an expiring one,
+	 * whatever is left of its life.
 	 */
 	loose = ca_signs && !x509_ca_is_confined(p->ca.cert_pem, dns_names);
 	out->usable = ca_valid && is_valid("tls.crt", p->serving.cert_pem, now, &serving, out->why, sizeof out->why) &&
-		fits("tls.crt", &p->serving, p->ca.cert_pem, dns_names, out->why, sizeof out->why);
+		pair_fits("tls.crt", &p->serving, p->ca.cert_pem, dns_names, out->why, sizeof out->why);
 	if (!out->usable) {
 		out->need = ca_signs && !loose && now < ca.due ? CERTPACK_SERVING : CERTPACK_CA;
 		return;
@@ -152,8 +152,8 @@ static const char *first_alive(const char *const *certs, size_t count, int64_t n
 
 /*
  * A day after the first certificate of the new CA no replica serves one of the old CA any more:
- * each swaps as soon as the API server trusts the new one. After that the old CA is not trusted,
- * valid or not, so that a key of it that was read once, in this Secret or a backup, is of no use.
+ * each swaps as soon as the API server trusts the new one. Then the old CA is no longer trusted,
+ * valid or not, so that a key leaked from this Secret or a backup is useless.
  */
 static bool is_trusted(const char *old_ca, const struct certpack *p, int64_t now)
 {
@@ -173,7 +173,7 @@ static const char *old_ca_of(const struct certpack *p, enum certpack_need need, 
 	return first_alive(candidates, sizeof candidates / sizeof *candidates, plan->now_unix_ms);
 }
 
-static int make(const struct certpack *p, enum certpack_need need, const struct certpack_plan *plan,
+static int make_pack(const struct certpack *p, enum certpack_need need, const struct certpack_plan *plan,
 	struct certpack *out, struct err *err)
 {
 	out->old_ca = mem_dup(old_ca_of(p, need, plan));
@@ -192,9 +192,9 @@ int certpack_renew(const struct certpack *p, enum certpack_need need, const stru
 {
 	struct certpack_state state;
 
-	if (make(p, need, plan, out, err) != 0)
+	if (make_pack(p, need, plan, out, err) != 0)
 		return err_wrap(err, "making a certificate");
-	/* Else it would be made again and again. */
+	/* Otherwise it would be renewed again and again. */
 	certpack_judge(out, plan->dns_names, plan->now_unix_ms, &state);
 	if (state.need != CERTPACK_NOTHING)
 		return err_set(err, ERR_INVALID, "a certificate that was made does not fit: %s", state.why);

@@ -37,12 +37,12 @@ struct certs {
 	struct apiservice *apiservice, *insight;
 	struct webhookconfig *webhookconfig; /* NULL: there is none */
 
-	char *served_cert, *served_ca; /* what the TLS server has from the Secret; NULL: nothing yet */
+	char *served_cert, *served_ca; /* served by the TLS server, from the Secret; NULL: nothing yet */
 	int64_t served_until_unix_ms;
-	char *next_cert; /* that of the Secret, and when it was first seen there (loop clock) */
+	char *next_cert; /* the Secret's, and when it was first seen there (loop clock) */
 	int64_t next_since_ms;
 	char swap_trouble[ERR_MSG_MAX];
-	struct loop_timer timer; /* to try a swap again */
+	struct loop_timer timer; /* retries a swap */
 
 	int releasing; /* APIServices whose release is under way */
 	void (*on_released)(void *arg);
@@ -59,7 +59,7 @@ static int64_t later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Loop clock: when the API server trusts the new CA for metrics; 0: it does, or need not. */
+/* Loop clock: when the API server will trust the new CA for metrics; 0: it does, or need not. */
 static int64_t metrics_at_ms(const struct certs *c, const char *new_ca)
 {
 	bool known = apiservice_is_known(c->apiservice);
@@ -71,7 +71,7 @@ static int64_t metrics_at_ms(const struct certs *c, const char *new_ca)
 	return apiservice_trusts(c->apiservice, c->served_ca) ? apiservice_since_ms(c->apiservice) + SETTLE_MS : 0;
 }
 
-/* The same for reviews, for which metrics wait an hour at most. */
+/* The same for reviews; metrics wait at most an hour for them. */
 static int64_t reviews_at_ms(const struct certs *c, const char *new_ca)
 {
 	if (!c->webhookconfig)
@@ -87,8 +87,8 @@ static int64_t reviews_at_ms(const struct certs *c, const char *new_ca)
 
 /*
  * A certificate of a new CA is not served before the API server trusts that CA, or its requests
- * would fail: the old one is served until both caBundles hold the new CA. Milliseconds to wait; 0:
- * swap now.
+ * would fail: the old one is served until both caBundles contain the new CA. Returns milliseconds
+ * to wait; 0: swap now.
  */
 static int64_t swap_wait_ms(const struct certs *c, const struct certpack *pack)
 {
@@ -132,7 +132,7 @@ static void note_next(struct certs *c, const struct certpack *pack)
 }
 
 /*
- * Also for what may let a certificate be swapped that waits: the timer, the APIService, the
+ * Also called when a waiting certificate may be swapped: by the timer, the APIService, the
  * webhooks.
  */
 static void serve_newest(void *arg)
@@ -195,7 +195,7 @@ static void on_apiservice(void *arg)
 	tell_foreign(c);
 }
 
-/* ---- Calls from outside ---- */
+/* ---- The interface ---- */
 
 void certs_set_leading(struct certs *c, bool leading)
 {

@@ -11,8 +11,8 @@
 #include "kube/keeper.h"
 #include "net/loop.h"
 
-#define BRAKE_MAX_MS 2000          /* until it is repaired, a replica that starts has no certificate to serve */
-#define LOOK_MS      (3600 * 1000) /* the clock may be set, and timers are not for years */
+#define BRAKE_MAX_MS 2000          /* until it is repaired, a starting replica has no certificate to serve */
+#define LOOK_MS      (3600 * 1000) /* the clock may be set, and timers do not last for years */
 
 struct certsecret {
 	struct keeper *keeper;
@@ -22,13 +22,13 @@ struct certsecret {
 	char *title;
 
 	bool present;         /* the Secret exists */
-	struct certpack pack; /* as it stands there */
+	struct certpack pack; /* its content */
 	struct certpack_state state;
-	struct certpack good; /* the newest that could be served; empty before the first */
+	struct certpack good; /* the newest usable content; empty before the first */
 
 	bool leading;
 	struct loop_timer timer;   /* when something may be due */
-	char trouble[ERR_MSG_MAX]; /* why its content cannot be used; "": it can */
+	char trouble[ERR_MSG_MAX]; /* why its content is unusable; "": it is usable */
 };
 
 static void set_trouble(struct certsecret *s, const char *text)
@@ -47,14 +47,14 @@ const char *certsecret_trouble(const struct certsecret *s)
 	return !trouble && s->trouble[0] ? s->trouble : trouble;
 }
 
-/* ---- What the Secret holds ---- */
+/* ---- The Secret's content ---- */
 
 const struct certpack *certsecret_pack(const struct certsecret *s)
 {
 	return s->good.serving.cert_pem ? &s->good : NULL;
 }
 
-static void judge(struct certsecret *s)
+static void judge_pack(struct certsecret *s)
 {
 	int64_t now_ms = timestamp_now_ms(), left_ms;
 	char text[ERR_MSG_MAX];
@@ -78,7 +78,7 @@ static void on_timer(void *arg)
 
 	if (!s->present)
 		return;
-	judge(s);
+	judge_pack(s);
 	s->on_change(s->arg);
 	keeper_look(s->keeper);
 }
@@ -108,10 +108,10 @@ static void on_object(void *arg, const json_t *secret)
 	if (!secret)
 		return;
 	certpack_decode(secret, &s->pack);
-	judge(s);
+	judge_pack(s);
 }
 
-/* Only the leader rewrites it; every replica creates one that does not exist. */
+/* Only the leader rewrites it; every replica creates a missing one. */
 static bool lacks(void *arg)
 {
 	const struct certsecret *s = arg;

@@ -3,10 +3,10 @@
 #define CONTROL_CERTS_CERTSECRET_H
 
 /*
- * Keeps Secret `kscaled-certs`, which all replicas share: watches it by name, creates it when there
- * is none (every replica does; the first one wins, and the others get that by their watch), and, on
- * the leader only, rewrites what is wrong or due, under its resourceVersion. Reports each new
- * content that can be served to control/certs, which knows TLS and the APIService.
+ * Maintains Secret `kscaled-certs`, which all replicas share: watches it by name, creates it if
+ * missing (every replica tries; the first one wins, and the others get its content by their watch),
+ * and, on the leader only, rewrites what is wrong or due, under its resourceVersion. Reports each
+ * new usable content to control/certs, which knows TLS and the APIService.
  */
 
 #include <stdbool.h>
@@ -29,7 +29,7 @@ struct certsecret *certsecret_new(struct kube *kube, const struct certsecret_con
 void certsecret_free(struct certsecret *s);
 
 void certsecret_set_leading(struct certsecret *s, bool leading);
-/* borrowed; the newest that could be served; NULL: none yet */
+/* borrowed; the newest usable content; NULL: none yet */
 const struct certpack *certsecret_pack(const struct certsecret *s);
 const char *certsecret_trouble(const struct certsecret *s); /* borrowed; NULL: none */
 

@@ -36,7 +36,7 @@ static bool is_same(const struct reviewpath *one, const char *path, size_t len)
 	return strlen(one->text) == len && CRYPTO_memcmp(one->text, path, len) == 0;
 }
 
-/* The entry of this path, else the one that expires first; NULL: all are named now. */
+/* The entry of this path, or the one that expires first; NULL: all are in use. */
 static struct reviewpath *place_for(struct reviewpaths *p, const char *path, size_t len)
 {
 	struct reviewpath *place = &p->list[0];
@@ -50,7 +50,7 @@ static struct reviewpath *place_for(struct reviewpaths *p, const char *path, siz
 	return place->until_ms == INT64_MAX ? NULL : place;
 }
 
-static void keep(struct reviewpaths *p, const char *path, int64_t until_ms)
+static void keep_path(struct reviewpaths *p, const char *path, int64_t until_ms)
 {
 	size_t len = without_slash(path, strlen(path));
 	struct reviewpath *place = len > 0 && len < REVIEWPATHS_SIZE ? place_for(p, path, len) : NULL;
@@ -73,12 +73,12 @@ void reviewpaths_retire(struct reviewpaths *p, int64_t now_ms)
 
 void reviewpaths_name(struct reviewpaths *p, const char *path)
 {
-	keep(p, path, INT64_MAX);
+	keep_path(p, path, INT64_MAX);
 }
 
 void reviewpaths_expect(struct reviewpaths *p, const char *path, int64_t now_ms)
 {
-	keep(p, path, now_ms + REVIEWPATHS_LAG_MS);
+	keep_path(p, path, now_ms + REVIEWPATHS_LAG_MS);
 }
 
 bool reviewpaths_has(const struct reviewpaths *p, const char *path, size_t len, int64_t now_ms)

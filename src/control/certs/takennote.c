@@ -8,7 +8,7 @@
 
 static const char *const kept[] = { "service", "caBundle", "insecureSkipTLSVerify" };
 
-/* These members of a spec; null for those that it lacks, as a merge patch has it. */
+/* These members of a spec; null for missing ones, as in a merge patch. */
 static json_t *kept_of(const json_t *spec)
 {
 	json_t *out = json_object();
@@ -30,7 +30,7 @@ char *takennote_make(const json_t *apiservice)
 	return text;
 }
 
-/* What the note says; NULL: there is none, or it names no Service. The caller owns it. */
+/* The note's content; NULL: there is none, or it names no Service. The caller owns it. */
 static json_t *note_of(const json_t *apiservice)
 {
 	const char *text = json_str_or_empty(json_object_get(json_object_get(apiservice, "metadata"), "annotations"),

@@ -44,7 +44,7 @@ static bool is_ours(const struct webhookconfig *w, const json_t *client_config)
 		json_str_is(service, "name", w->config.service_name);
 }
 
-/* The path at which a webhook asks us; NULL: at none. A URL is taken to be one of ours. */
+/* The path at which a webhook asks us; NULL: it does not. A URL is assumed to be ours. */
 static const char *path_of(const struct webhookconfig *w, const json_t *client_config)
 {
 	const char *url = json_str_or_empty(client_config, "url"), *host = strstr(url, "://");
@@ -113,7 +113,7 @@ int64_t webhookconfig_since_ms(const struct webhookconfig *w)
 
 /* ---- Writing ---- */
 
-/* The secret path that one of ours has already, and keeps; NULL: none has. */
+/* The secret path that one of our webhooks has already; NULL: none. */
 static const char *secret_path(const struct webhookconfig *w)
 {
 	const json_t *webhook;
@@ -130,7 +130,7 @@ static const char *secret_path(const struct webhookconfig *w)
 	return NULL;
 }
 
-/* secret: the path that it should have; NULL: there is none yet */
+/* secret: the path that it should have; NULL: none yet */
 static bool lacks_something(const struct webhookconfig *w, const json_t *webhook, const char *secret)
 {
 	const json_t *client_config = json_object_get(webhook, "clientConfig");
@@ -202,8 +202,7 @@ static void on_written(void *arg, bool created)
 
 	(void)created;
 	log_info(w->title,
-		w->bundle ? "our certificate authority is in its caBundle, and a path that nobody else knows"
-			  : "a path that nobody else knows is in it");
+		w->bundle ? "set our certificate authority in its caBundle, and a secret path" : "set a secret path");
 }
 
 static void on_change(void *arg)
@@ -237,7 +236,8 @@ struct webhookconfig *webhookconfig_new(struct kube *kube, const struct webhookc
 	struct keeper_config kept = {
 		.collection = COLLECTION,
 		.name = config->name,
-		.without = "objects may be stored unjudged, and reviews be asked for by whoever reaches the port",
+		.without =
+			"objects may be stored without validation, and anyone who reaches the port may request reviews",
 	};
 
 	w->loop = kube_loop(kube);

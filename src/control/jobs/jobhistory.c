@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a ScaledJob had another jobTargetRef before its newest generation. With another CRD the
- * same one is served otherwise, and only the generation before tells, served by the CRD of now: the
- * API server lists what there was at a resourceVersion, for as long as etcd keeps it (five minutes
- * by default). So the object is followed back, version by version, until its jobTargetRef was
- * another one.
+ * Whether a ScaledJob had another jobTargetRef before its newest generation. After a change of the
+ * CRD the API server serves the same jobTargetRef differently, so the previous generation must be
+ * compared as the present CRD serves it: the API server lists the state at a resourceVersion as
+ * long as etcd keeps it (five minutes by default). So the object is followed back, version by
+ * version, until its jobTargetRef differs.
  *
- *   an earlier generation, the same -----> its Jobs are current (decide/jobs/jobtemplate); on to
- *   what was before it
+ *   an earlier generation, the same -----> its Jobs are current (decide/jobs/jobtemplate); go on to
+ *   the version before it
  *   an earlier generation, another one --> known
- *   the same generation (a status) ------> on to what was before it
- *   nothing, or it cannot be listed -----> known: what was not seen to be the same is another one
+ *   the same generation (a status) ------> go on to the version before it
+ *   nothing, or it cannot be listed -----> known: treated as another jobTargetRef
  *
- * A leader who comes later, when etcd has forgotten it, goes by the status: whoever has reconciled
- * this generation has left no Job that is outdated in it.
+ * A later leader, when etcd has forgotten the old versions, uses the status: a leader that has
+ * reconciled this generation has left no Job that is outdated in it.
  */
 #include "control/jobs/jobhistory.h"
 
@@ -58,7 +58,7 @@ static uint64_t version_of(const char *text)
 	return digits > 0 && digits < 20 && text[digits] == '\0' ? strtoull(text, NULL, 10) : 0;
 }
 
-/* What there was; NULL: not this object, or not at that version. The caller owns it. */
+/* The object as it was; NULL: another object, or none at that version. The caller owns it. */
 static struct scaledjob *decode(const struct work *work, const json_t *list)
 {
 	const json_t *item = json_array_get(json_object_get(list, "items"), 0);
@@ -77,7 +77,7 @@ static void compare(struct work *work, const struct scaledjob *now, const struct
 	bool earlier = then->meta.generation < now->meta.generation;
 
 	if (earlier && strcmp(then->spec.template_print, now->spec.template_print) != 0) {
-		conclude(work, "the one before had another");
+		conclude(work, "the previous one had another");
 		return;
 	}
 	if (earlier)
@@ -107,11 +107,11 @@ static void on_list(void *arg, const json_t *list, const struct err *err)
 	if (then)
 		compare(work, now, then);
 	else
-		conclude(work, err ? err->msg : "it was not there before");
+		conclude(work, err ? err->msg : "it did not exist before");
 	scaledjob_free(then);
 }
 
-/* To what there was just before this version. */
+/* Goes to the version just before this one. */
 static void step_back(struct work *work, uint64_t from)
 {
 	struct history_part *h = &work->job->history;
@@ -120,7 +120,7 @@ static void step_back(struct work *work, uint64_t from)
 	struct kube_request request = { .verb = KUBE_LIST, .priority = KUBE_NORMAL };
 
 	if (from <= 1 || h->steps++ == STEPS_MAX) {
-		conclude(work, "no more is looked at");
+		conclude(work, "the search ends here");
 		return;
 	}
 	h->version = from - 1;
@@ -131,7 +131,7 @@ static void step_back(struct work *work, uint64_t from)
 	h->call = kube_call(work->control->kube, &request, on_list, work);
 }
 
-/* Somebody has reconciled this generation: then all Jobs that are left are current in it. */
+/* If a leader has reconciled this generation, all remaining Jobs are current in it. */
 static bool was_reconciled(const struct scaledjob *sj)
 {
 	const struct condition *ready = conditions_get(&sj->status.conditions, "Ready"),
@@ -156,7 +156,7 @@ bool jobhistory_ask(struct work *work, const struct scaledjob *sj)
 		return true;
 	if (served->judged == 0 && served->before.count == 0 && was_reconciled(sj)) {
 		jobtemplate_reaches(served, 0);
-		conclude(work, "who led before has left them");
+		conclude(work, "an earlier leader left them");
 	} else if (h->retry_at_ms && wait_ms > 0) {
 		write_again(work, wait_ms);
 	} else {

@@ -4,7 +4,7 @@
 
 /*
  * Whether an object had another jobTargetRef before its newest generation; asked of the API server
- * before Jobs are deleted for that.
+ * before Jobs are deleted because of it.
  */
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 
 struct work;
 
-/* True while it is found out; the end leads to a reconcile. */
+/* True while the answer is being fetched; its end leads to a reconcile. */
 bool jobhistory_ask(struct work *work, const struct scaledjob *sj);
 void jobhistory_stop(struct work *work);
 

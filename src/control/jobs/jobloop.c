@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A tick of a ScaledJob: from the answers of its triggers, the Jobs it has and (if the strategy
- * needs that) which of them are pending, the number of Jobs to create now is decided.
+ * A tick of a ScaledJob: decides the number of Jobs to create now, from the answers of its
+ * triggers, its Jobs and (if the strategy needs that) which of them are pending.
  *
  * The Pods are read before the triggers, so that a Pod that starts in between leads to too few
  * Jobs, never to one too many; and a Job that ended since the triggers were asked counts as
- * running, as their answers may still contain what it processed.
+ * running, as their answers may still include what it processed.
  */
 #include "control/jobs/jobloop.h"
 
@@ -55,7 +55,7 @@ static struct jobloop_name *name_find(const struct jobloop_part *p, const char *
 	return p->name_count > 0 ? bsearch(&key, p->names, p->name_count, sizeof(*p->names), by_text) : NULL;
 }
 
-/* Of the Jobs that run now. */
+/* Names of the Jobs that run now. */
 static void take_names(struct work *work)
 {
 	struct jobloop_part *p = &work->job->jobloop;
@@ -177,7 +177,7 @@ static void count_jobs(const struct work *work, int64_t asked_at_ms, struct jobs
 
 /* ---- The decision ---- */
 
-/* triggers: as many as the facts have */
+/* triggers: as many as in facts */
 static void note(struct work *work, const struct verdict_trigger *triggers, const struct jobs_facts *facts,
 	const struct jobs_decision *d, char *text, size_t size)
 {
@@ -217,8 +217,8 @@ static void say_status(struct work *work, const struct scaledjob *sj, const stru
 	status_write(work);
 }
 
-/* An earlier refusal of Jobs is forgotten when none is to be created and none is open. */
-static struct jobs_decision judge(struct work *work, struct jobs_facts *facts)
+/* An earlier refusal of Jobs is forgotten when no Job is to be created or open. */
+static struct jobs_decision judge_facts(struct work *work, struct jobs_facts *facts)
 {
 	struct jobs_decision d = jobs_decide(facts);
 
@@ -230,8 +230,8 @@ static struct jobs_decision judge(struct work *work, struct jobs_facts *facts)
 }
 
 /*
- * When the triggers cannot be built (a Secret is missing, say) none was asked, and only the Jobs of
- * minReplicaCount are created. The error is reported by reconcile.
+ * If the triggers cannot be built (for example, a Secret is missing), none was asked, and only the
+ * Jobs of minReplicaCount are created. reconcile reports the error.
  */
 static void decide(struct work *work, const struct scaledjob *sj, const struct survey_result *r)
 {
@@ -262,7 +262,7 @@ static void decide(struct work *work, const struct scaledjob *sj, const struct s
 	}
 	count_jobs(work, r->asked_at_ms, &facts);
 	facts.answered = asked && !refusal && r->asked_at_ms && r->asked_at_ms == p->answered_ms;
-	d = judge(work, &facts);
+	d = judge_facts(work, &facts);
 	if (d.rule == JOBS_RULE_CREATE || d.rule == JOBS_RULE_AT_MAX)
 		p->answered_ms = r->asked_at_ms;
 	if (asked) {
@@ -278,8 +278,8 @@ static void decide(struct work *work, const struct scaledjob *sj, const struct s
 		polling_log_failing(work, r);
 	}
 	/*
-	 * After a refusal only a poll that is due creates Jobs again, not each message of a source.
-	 * What was decided on the same answers before is carried out.
+	 * After a refusal only a due poll creates Jobs again, not every message of a source.
+	 * Earlier decisions on the same answers are carried out.
 	 */
 	if (d.rule != JOBS_RULE_ENOUGH || !jobs_is_answered(&facts))
 		jobmaker_create(work, facts.create_trouble && !work->loop.timed ? 0 : d.create, facts.running, text);
@@ -294,7 +294,7 @@ void jobloop_decide(struct work *work, const struct survey_result *result)
 	const struct scaledjob *sj = work->object->of.sj;
 	bool paused, held = !sj || annotations_read_paused(&sj->meta.annotations, &paused, NULL) || paused;
 
-	/* Errors of the object and a pause are handled by reconcile. */
+	/* reconcile handles errors of the object and pauses. */
 	if (held || result->err)
 		queue_mark(work);
 	if (held || (result->err && !scaledjob_min(&sj->spec)))
@@ -328,7 +328,7 @@ void jobloop_note(struct work *work)
 	size_t finished = tally.complete + tally.failed;
 
 	jobmaker_look(work);
-	/* The history may exceed its limits now. */
+	/* There may be more finished Jobs now than the limits allow. */
 	if (finished > work->job->jobloop.finished)
 		queue_mark(work);
 	work->job->jobloop.finished = finished;

@@ -11,7 +11,7 @@
 
 struct work;
 
-bool jobloop_prepare(struct work *work); /* reads the Pods of its Jobs, if the strategy needs them */
+bool jobloop_prepare(struct work *work); /* reads the Pods of its Jobs if the strategy needs them */
 void jobloop_unprepare(struct work *work);
 void jobloop_decide(struct work *work, const struct survey_result *result);
 /* writes the pause to the journal */

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Creates every Job once, and counts it from the moment it is sent. The states of one:
+ * Creates every Job once, and counts it from the moment it is sent. The states of a Job:
  *
  *   SENT ------ created -------------------------> it is in cache/objects/jobs
  *               the name is taken ---------------> DUE, to be looked up: a connection that broke
  *               may have sent it twice
- *               refused -------------------------> there is none; the rest of the burst is dropped
- *               no answer that says so ----------> UNSURE (with an answer that does not show the
- *               Job: to be looked up)
+ *               refused -------------------------> settled; the rest of the burst is dropped
+ *               any other outcome ---------------> UNSURE (after an answer without the Job: to be
+ *               looked up)
  *   UNSURE ---- after a back-off ----------------> DUE
- *   DUE ------- when it is its turn -------------> AGAIN: the same name is sent again; LOOKING,
- *   when nothing may be created any more
+ *   DUE ------- at its turn ---------------------> AGAIN: the same name is sent again; LOOKING if
+ *   nothing may be created any more
  *   AGAIN ----- created -------------------------> it is in cache/objects/jobs
  *               the name is taken, or refused ---> DUE, to be looked up: the first one may be there
- *               no answer that says so ----------> UNSURE
+ *               any other outcome ---------------> UNSURE
  *   LOOKING --- it is this ScaledJob's ----------> it is in cache/objects/jobs
- *               it is somebody else's -----------> SENT, under another name
- *               there is none -------------------> none
- *               no answer that says so ----------> UNSURE
+ *               it belongs to something else ----> SENT, under another name
+ *               it does not exist ---------------> settled
+ *               any other outcome ---------------> UNSURE
  *
  * UNSURE and DUE also end when the watch shows the Job. When the object is deleted or we stop
- * leading all are dropped: the next leader lists.
+ * leading, all are dropped: the next leader lists the Jobs.
  */
 #include "control/jobs/jobmaker.h"
 
@@ -48,25 +48,22 @@
  */
 #define CREATES_MAX 32
 
-/*
- * Bytes of their bodies, of which each is a copy of a template of up to 1 MiB; of usual ones 32
- * have 200 KiB.
- */
+/* Bytes of their bodies, each a copy of a template of up to 1 MiB; 32 usual ones have 200 KiB. */
 #define CREATES_BYTES_MAX (2 << 20)
 
-/* Jobs of one object that are sent and not settled; so those without an answer are bounded, too. */
+/* Jobs of one object that are sent and not settled; bounds those without an answer, too. */
 #define OPEN_MAX CREATES_MAX
 
 #define AGAIN_FIRST_MS 500
 #define AGAIN_MAX_MS   30000
 
 /*
- * An API server that was just started denies everything until it has read the roles: so often (some
- * two minutes with the back-off) "denied" does not say whether a Job exists.
+ * A newly started API server denies everything until it has read the roles: for this many tries
+ * (some two minutes with the back-off) "denied" does not tell whether a Job exists.
  */
 #define DENIALS_MAX 10
 
-/* After so many server errors in a row for one Job they are reported: a webhook may be down. */
+/* After this many server errors in a row for one Job they are reported: a webhook may be down. */
 #define TROUBLES_USUAL 3
 
 /*
@@ -82,12 +79,12 @@ struct making {
 	struct work *work;
 	struct making *prev, *next;
 	enum making_state state;
-	bool unsure; /* an answer was lost: it may exist */
-	bool seen;   /* cache/objects/jobs had it */
-	bool look;   /* it is to be looked up, not sent again */
+	bool unsure; /* an answer was lost: the Job may exist */
+	bool seen;   /* cache/objects/jobs has shown it */
+	bool look;   /* to be looked up, not sent again */
 	unsigned failures, names;
-	int64_t generation;  /* of the ScaledJob when it was sent */
-	unsigned refusals;   /* maker_part.refusals then */
+	int64_t generation;  /* of the ScaledJob when the Job was sent */
+	unsigned refusals;   /* maker_part.refusals at that time */
 	struct err *refusal; /* of a second create; owned; NULL */
 	struct kube_call *call;
 	size_t bytes; /* of its body */
@@ -121,7 +118,7 @@ static void call_over(struct making *m)
 }
 
 /* It is settled. */
-static void end(struct making *m, const char *what)
+static void end_making(struct making *m, const char *what)
 {
 	struct kube_call *call = m->call;
 
@@ -178,7 +175,7 @@ static void forget_burst(struct maker_part *p)
 	p->why = NULL;
 }
 
-static void tell(struct work *work)
+static void report_created(struct work *work)
 {
 	struct maker_part *p = &work->job->maker;
 
@@ -191,21 +188,21 @@ static void tell(struct work *work)
 	p->made = 0;
 }
 
-/* When all that was decided was sent, and answered or in doubt. */
+/* When everything that was decided has been sent, and answered or in doubt. */
 static void tell_when_over(struct work *work)
 {
 	if (work->job->maker.planned == 0 && !any_sent(work))
-		tell(work);
+		report_created(work);
 }
 
-static void count(struct work *work, struct counters_family *family)
+static void count_job(struct work *work, struct counters_family *family)
 {
 	MEM_AUTO char *namespace_ = namespace_of(work);
 
 	counters_add(family, (const char *const[]){ namespace_, work->object->path + strlen(namespace_) + 1 }, 1);
 }
 
-/* Length of the part that all names of its Jobs begin with. */
+/* Length of the common beginning of its Jobs' names. */
 static int stem_len(const struct making *m)
 {
 	size_t len = strlen(m->name);
@@ -229,8 +226,8 @@ static char *cause_of(const struct making *m, const struct err *err)
 }
 
 /*
- * An Event once per burst and kind of refusal, like KEDA's without the random part of the name, so
- * that a repetition is the same Event; logged when the text is new. Ready says it with the next
+ * An Event once per burst and kind of refusal, without the random part of the name (unlike KEDA's),
+ * so that a repetition is the same Event; logged when the text is new. Ready reports it at the next
  * look, which creates nothing.
  */
 static void tell_refusal(struct making *m, const struct err *err)
@@ -269,30 +266,31 @@ static void made(struct making *m, const json_t *job)
 
 	p->made++;
 	/*
-	 * A Job that was sent before another was refused does not show that Jobs are allowed now.
+	 * Success of a Job that was sent before another was refused does not show that Jobs are
+	 * allowed now.
 	 */
 	if (m->refusals == p->refusals)
 		jobmaker_forgive(work);
 	/* It may be of an earlier version by now, which the rollout did not see. */
 	if (!work->object->gone && work->object->of.meta->generation != m->generation)
 		queue_mark(work);
-	count(work, work->control->jobs_created);
-	/* Not one that the watch has shown, as it may be deleted already. */
+	count_job(work, work->control->jobs_created);
+	/* Not if the watch has shown it, as it may be deleted already. */
 	if (job && !m->seen)
 		jobs_learn(work->control->cache->jobs, job);
-	end(m, "created");
+	end_making(m, "created");
 }
 
 static void refused(struct making *m, const struct err *err)
 {
 	struct work *work = m->work;
 
-	count(work, work->control->job_failures);
-	/* The others would be refused, too. The next poll that is due decides again. */
+	count_job(work, work->control->job_failures);
+	/* The others would be refused, too. The next due poll decides again. */
 	work->job->maker.planned = 0;
 	work->job->maker.refusals++;
 	tell_refusal(m, err);
-	end(m, "refused");
+	end_making(m, "refused");
 }
 
 static void on_again(void *arg)
@@ -316,7 +314,7 @@ static void unsure(struct making *m, const struct err *err)
 	DL_FOREACH (m->work->job->maker.making, other)
 		told = told || other->unsure;
 	if (!told)
-		log_warn(m->work->subject, "creating Job %s: %s; it counts until it is known whether it is there",
+		log_warn(m->work->subject, "creating Job %s: %s; it counts as running until its state is known",
 			m->name, err->msg);
 	m->unsure = true;
 	if (m->failures >= TROUBLES_USUAL && err->http_status)
@@ -325,11 +323,11 @@ static void unsure(struct making *m, const struct err *err)
 	loop_timer_set(&m->again, loop_backoff_ms(m->failures++, AGAIN_FIRST_MS, AGAIN_MAX_MS));
 }
 
-static void send(struct making *m, enum making_state state, const char *why);
+static void send_create(struct making *m, enum making_state state, const char *why);
 
 /*
- * A name that no Job of ours has: among a thousand Jobs two suffixes collide in one of thirty
- * cases, and the new Job would be taken for the other.
+ * A name that none of our Jobs has: among a thousand Jobs two suffixes collide in one of thirty
+ * cases, and the new Job would be mistaken for the other.
  */
 static void take_name(struct making *m, const struct scaledjob *sj)
 {
@@ -350,7 +348,7 @@ static void take_name(struct making *m, const struct scaledjob *sj)
 static void rename_it(struct making *m, const struct err *err)
 {
 	if (!m->work->loop.running || m->work->object->gone) {
-		end(m, "there is none");
+		end_making(m, "there is none");
 		return;
 	}
 	if (++m->names >= NAMES_MAX) {
@@ -360,7 +358,7 @@ static void rename_it(struct making *m, const struct err *err)
 	m->unsure = m->look = m->seen = false;
 	err_keep(&m->refusal, NULL);
 	take_name(m, m->work->object->of.sj);
-	send(m, MAKING_SENT, "under another name");
+	send_create(m, MAKING_SENT, "under another name");
 }
 
 static void answered(struct work *work)
@@ -371,7 +369,7 @@ static void answered(struct work *work)
 	serve(work->control);
 }
 
-/* A proxy in between may give an answer that is not about the Job. */
+/* A proxy in between may send an answer that is not about the Job. */
 static const struct err odd = { .kind = ERR_TEMPORARY, .msg = "the answer is not the Job" };
 
 static bool is_about(const struct making *m, const json_t *job)
@@ -405,7 +403,7 @@ static void on_created(void *arg, const json_t *job, const struct err *err)
 	answered(work);
 }
 
-/* Whether the Job is controlled by this ScaledJob, not by one that had its name before. */
+/* Whether this ScaledJob controls the Job, not a former one of the same name. */
 static bool is_ours(const struct work *work, const json_t *job)
 {
 	const json_t *owner;
@@ -419,7 +417,7 @@ static bool is_ours(const struct work *work, const json_t *job)
 
 static void on_looked_up(void *arg, const json_t *job, const struct err *err)
 {
-	static const struct err taken = { .kind = ERR_CONFLICT, .msg = "the name is somebody else's" };
+	static const struct err taken = { .kind = ERR_CONFLICT, .msg = "another object has the name" };
 	struct making *m = arg;
 	struct work *work = m->work;
 
@@ -433,13 +431,13 @@ static void on_looked_up(void *arg, const json_t *job, const struct err *err)
 	else if (err->kind == ERR_TEMPORARY || (err->kind == ERR_DENIED && m->failures < DENIALS_MAX))
 		unsure(m, err);
 	else if (err->kind != ERR_MISSING)
-		end(m, "it cannot be looked up; the watch will show it"); /* no retry helps */
-	/* A conflict about something else (a quota) created none, either. */
+		end_making(m, "it cannot be looked up; the watch will show it"); /* no retry helps */
+	/* A conflict about something else (a quota) did not create one, either. */
 	else if (m->refusal)
 		refused(m, m->refusal);
-	/* The first create succeeded, as the second one met its Job, which has ended since. */
+	/* The first create succeeded: the second one found its Job, which has ended since. */
 	else if (m->unsure)
-		end(m, "there is none any more");
+		end_making(m, "there is none any more");
 	else
 		rename_it(m, err);
 	answered(work);
@@ -455,7 +453,7 @@ static void call(struct making *m, const struct kube_request *request, kube_fn f
 	m->call = kube_call(m->work->control->kube, request, fn, m);
 }
 
-static void send(struct making *m, enum making_state state, const char *why)
+static void send_create(struct making *m, enum making_state state, const char *why)
 {
 	struct work *work = m->work;
 	const struct scaled *of = &work->object->of;
@@ -468,14 +466,14 @@ static void send(struct making *m, enum making_state state, const char *why)
 
 	move(m, state, "%s", why);
 	m->refusals = work->job->maker.refusals;
-	/* The body is made only now, so that thousands that wait take no memory. */
+	/* The body is made only now, so that thousands of waiting Jobs take no memory. */
 	if (!work->object->gone) {
 		m->generation = of->meta->generation;
 		job = jobspec_make(of->sj, work->control->version, &err);
 	} else {
 		err_set(&err, ERR_MISSING, "the ScaledJob is gone");
 	}
-	if (!job) { /* one that was sent before may exist; the watch will show it */
+	if (!job) { /* one sent before may exist; the watch will show it */
 		refused(m, &err);
 		return;
 	}
@@ -485,7 +483,7 @@ static void send(struct making *m, enum making_state state, const char *why)
 	call(m, &request, on_created);
 }
 
-static void look(struct making *m)
+static void look_up(struct making *m)
 {
 	MEM_AUTO char *namespace_ = namespace_of(m->work);
 	MEM_AUTO char *path = mem_printf("/apis/batch/v1/namespaces/%s/jobs/%s", namespace_, m->name);
@@ -495,7 +493,7 @@ static void look(struct making *m)
 	call(m, &request, on_looked_up);
 }
 
-/* After a refusal one Job is tried; the others wait for its answer. */
+/* After a refusal only one Job is tried; the others wait for its answer. */
 static bool may_send_planned(const struct work *work)
 {
 	const struct making *m;
@@ -514,9 +512,9 @@ static bool take_turn(struct work *work)
 		if (m->state != MAKING_DUE)
 			continue;
 		if (m->look || !work->loop.running)
-			look(m);
+			look_up(m);
 		else
-			send(m, MAKING_AGAIN, "under the same name");
+			send_create(m, MAKING_AGAIN, "under the same name");
 		return true;
 	}
 	if (!may_send_planned(work))
@@ -531,11 +529,11 @@ static bool take_turn(struct work *work)
 	loop_timer_init(&m->again, work->control->cache->loop, on_again, m);
 	take_name(m, work->object->of.sj);
 	DL_APPEND(work->job->maker.making, m);
-	send(m, MAKING_SENT, "decided");
+	send_create(m, MAKING_SENT, "decided");
 	return true;
 }
 
-/* One of each object in turn, so that a big burst does not delay others. */
+/* One of each object in turn, so that a big burst does not delay other objects. */
 static void serve(struct control *c)
 {
 	while (c->creates < CREATES_MAX && c->create_bytes < CREATES_BYTES_MAX && c->making) {
@@ -547,7 +545,7 @@ static void serve(struct control *c)
 	}
 }
 
-/* ---- Calls from outside ---- */
+/* ---- The interface ---- */
 
 void jobmaker_create(struct work *work, int32_t count, int32_t running, const char *why)
 {
@@ -557,7 +555,7 @@ void jobmaker_create(struct work *work, int32_t count, int32_t running, const ch
 	tell_when_over(work);
 	if (count <= 0)
 		return;
-	tell(work); /* of an earlier burst, whose last Jobs are under way */
+	report_created(work); /* of an earlier burst, whose last Jobs are under way */
 	forget_burst(p);
 	p->planned = count;
 	p->from = running;
@@ -617,14 +615,14 @@ void jobmaker_stop(struct work *work)
 {
 	struct making *m, *next;
 
-	tell(work);
+	report_created(work);
 	unqueue(work);
 	work->job->maker.planned = 0;
 	DL_FOREACH_SAFE (work->job->maker.making, m, next)
-		end(m, "dropped");
+		end_making(m, "dropped");
 	forget_burst(&work->job->maker);
 	jobmaker_forgive(work);
-	/* What was under way may have been the last slot: the others are served. */
+	/* A slot may have become free: the others are served. */
 	if (work->control->leading)
 		serve(work->control);
 }

@@ -12,15 +12,15 @@
 
 struct work;
 
-/* so many Jobs now, instead of those that were planned before and are not sent */
+/* creates this many Jobs now, instead of those planned but not sent */
 void jobmaker_create(struct work *work, int32_t count, int32_t running, const char *why);
 /* Jobs that were sent, may exist, and are not in cache/objects/jobs yet */
 size_t jobmaker_unseen(const struct work *work);
-void jobmaker_look(struct work *work);    /* cache/objects/jobs has changed: settles those that it has */
+void jobmaker_look(struct work *work);    /* cache/objects/jobs has changed: settles the Jobs that it has */
 void jobmaker_forgive(struct work *work); /* forgets the last refusal */
-/* drops the Jobs that are planned and not sent */
+/* drops Jobs that are planned but not sent */
 void jobmaker_drop(struct work *work);
-void jobmaker_hold(struct work *work); /* the same, and those in doubt are looked up instead of sent again */
-void jobmaker_stop(struct work *work); /* drops all, also those that were sent */
+void jobmaker_hold(struct work *work); /* the same, and Jobs in doubt are looked up instead of sent again */
+void jobmaker_stop(struct work *work); /* drops all, also those sent */
 
 #endif

@@ -4,7 +4,7 @@
 
 /*
  * The parts of struct work (control/objects/work.h) that only a ScaledJob has, one for each module
- * of this folder, which others read at most.
+ * of this folder; other modules may only read them.
  */
 
 #include <stdbool.h>
@@ -24,10 +24,10 @@ struct work;
 struct jobloop_part {
 	struct jobpods *pods; /* the list request under way */
 	struct jobloop_name *names;
-	size_t name_count;    /* of the Jobs in the last request, sorted; owned */
+	size_t name_count;    /* number of Jobs in the last request */
 	struct err *pods_err; /* why it failed; owned; NULL */
-	size_t finished;      /* finished Jobs when the history was checked last */
-	int64_t answered_ms;  /* when the triggers were asked for whose answers Jobs were created last; 0: never */
+	size_t finished;      /* number of finished Jobs at the last check of the history */
+	int64_t answered_ms;  /* when the triggers were asked whose answers last created Jobs; 0: never */
 };
 
 /* control/jobs/jobmaker.c: creates Jobs. */
@@ -39,7 +39,7 @@ struct maker_part {
 	int32_t from, made;    /* of this burst: Jobs that ran before it; Jobs created */
 	char *why;             /* jobs_explain's text; owned */
 	unsigned refusals;     /* so far */
-	enum err_kind refusal; /* the last kind in this burst that an Event told */
+	enum err_kind refusal; /* the last kind in this burst reported by an Event */
 	char *trouble;         /* why the last Job was refused; owned; NULL: it was not */
 };
 
@@ -48,7 +48,7 @@ struct sweep_part {
 	struct sweep *list; /* the Jobs of this round; owned */
 	size_t count, sent, answered;
 	size_t rollouts, rollouts_answered; /* of them, those of an earlier version */
-	bool failed;                        /* a history delete of this round failed */
+	bool failed;                        /* deleting for the history failed in this round */
 	bool waits;                         /* until the look under way ends */
 	bool queued;                        /* in control.sweeping */
 	struct work *next, *prev;
@@ -58,11 +58,11 @@ struct sweep_part {
 	const char *err_name; /* the Job it is about; in the list */
 };
 
-/* control/jobs/jobhistory.c: whether its jobTargetRef is another one than before. */
+/* control/jobs/jobhistory.c: whether the jobTargetRef differs from before. */
 struct history_part {
 	struct kube_call *call;
-	int64_t generation; /* that is asked about */
-	uint64_t version;   /* of the object that was asked for */
+	int64_t generation; /* the generation in question */
+	uint64_t version;   /* of the object that was requested */
 	unsigned steps, failures;
 	int64_t retry_at_ms; /* loop clock */
 };

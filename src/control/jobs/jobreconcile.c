@@ -3,18 +3,18 @@
  * Reconciles a ScaledJob, level-triggered like a ScaledObject (reconcile.c): each reconcile starts
  * the first thing that is missing, whose end leads to the next reconcile.
  *
- *   deleted ----------------> KEDA's finalizer is taken off; all stops. The Jobs go with their
- *   owner, by the garbage collector
+ *   deleted ----------------> KEDA's finalizer is removed; everything stops. The garbage collector
+ *   deletes the Jobs with their owner
  *   annotation unreadable --> Ready=False with the reason; the loop stops
  *   paused -----------------> the loop stops; Jobs that run are left alone, and none is deleted;
  *   Ready=True "ScaledJob is paused, skipping reconcile loop"
  *   spec wrong -------------> Ready=False with the reason; the loop stops
- *   KEDA's finalizer -------> taken off: we need none
- *   Jobs are not listed ----> wait, or Ready=False saying why they cannot be. A new leader decides
- *   nothing before it has seen what the one before it made
- *   Jobs of an older spec --> deleted, as spec.rollout says (jobsweeper.c); the history beside it
- *   scalers not built ------> Ready=False with the reason; the loop keeps minReplicaCount; without
- *   one it stops
+ *   KEDA's finalizer -------> removed: we need none
+ *   Jobs are not listed ----> wait, or Ready=False with the reason. A new leader decides nothing
+ *   before it has seen the Jobs of the previous one
+ *   Jobs of an older spec --> deleted by spec.rollout (jobsweeper.c), together with the history
+ *   scalers not built ------> Ready=False with the reason; the loop keeps minReplicaCount, or stops
+ *   without one
  *   all there --------------> Ready=True; the loop starts, with a look at once
  */
 #include "control/jobs/jobreconcile.h"
@@ -40,11 +40,11 @@
 #define JOBS_STEP    "Cannot get list of Jobs owned by this scaledJob"
 #define SCALERS_STEP "Failed to ensure ScaledJob is correctly created"
 
-/* What the object wants, as far as it is known. */
+/* The wanted state, as far as it is known. */
 struct desired_job {
-	bool waits; /* something is not read or deleted yet; when it is, the object is reconciled */
-	const struct annotations *annotations; /* only whether it is paused; NULL: that cannot be read */
-	const char *words;                     /* of KEDA's Event about the error, where ours says more; NULL */
+	bool waits; /* something is not read or deleted yet; the object is reconciled when it is */
+	const struct annotations *annotations; /* only whether it is paused; NULL: unreadable */
+	const char *words;                     /* of KEDA's Event about the error, if ours says more; NULL */
 	const char **metrics;                  /* names; borrowed, the array is owned. NULL: not known */
 	size_t metric_count;
 };
@@ -106,7 +106,7 @@ static void failed(struct work *work, const struct scaledjob *sj, const struct d
 	report_failure(work, sj, desired, err);
 }
 
-/* The Jobs of minReplicaCount need no trigger: the loop keeps them even when none can be built. */
+/* The Jobs of minReplicaCount need no trigger: the loop keeps them even if none can be built. */
 static void failed_scalers(struct work *work, const struct scaledjob *sj, const struct desired_job *desired,
 	const struct err *err)
 {
@@ -128,7 +128,7 @@ static bool release(struct work *work, const struct scaledjob *sj, const struct 
 	return true;
 }
 
-/* ---- What the object wants ---- */
+/* ---- The wanted state ---- */
 
 static int desired_jobs(struct work *work, const struct scaledjob *sj, struct desired_job *desired, struct err *err)
 {
@@ -143,7 +143,7 @@ static int desired_jobs(struct work *work, const struct scaledjob *sj, struct de
 	case SWEEP_BUSY: desired->waits = true; return err_set(err, ERR_TEMPORARY, "Jobs are being deleted");
 	case SWEEP_FAILED:
 		if (err->kind == ERR_INVALID || err->kind == ERR_MISSING)
-			err->kind = ERR_TEMPORARY; /* of a Job, not of the object */
+			err->kind = ERR_TEMPORARY; /* the error of a Job, not of the object */
 		return -1;
 	case SWEEP_DONE: break;
 	}

@@ -2,7 +2,7 @@
 #ifndef CONTROL_JOBS_JOBRECONCILE_H
 #define CONTROL_JOBS_JOBRECONCILE_H
 
-/* Reconciles a ScaledJob, as control/objects/reconcile a ScaledObject. */
+/* Reconciles a ScaledJob, like control/objects/reconcile a ScaledObject. */
 
 struct work;
 

@@ -2,8 +2,8 @@
 /*
  * Deletes the Jobs that decide/jobs/jobspec selects, in rounds: all of a round are deleted, then
  * the object is reconciled again. Finished Jobs are deleted with background propagation. Those of
- * an earlier version are deleted as spec.rollout says; while one of them could not be deleted the
- * ScaledJob is not Ready. It waits for the deletes, not for the end of the Pods.
+ * an earlier version are deleted by spec.rollout; if one of them cannot be deleted, the ScaledJob
+ * is not Ready. It waits for the deletes, not for the end of the Pods.
  */
 #include "control/jobs/jobsweeper.h"
 
@@ -23,7 +23,7 @@
 #include "control/objects/write.h"
 #include "decide/jobs/jobspec.h"
 
-/* Deletes under way, of all objects: fewer than creates, as they are less urgent. */
+/* Deletes under way, of all objects: fewer than creates, because they are less urgent. */
 #define DELETES_MAX 16
 
 #define ROUND_MAX 1000 /* Jobs of one object */
@@ -63,7 +63,7 @@ static void round_end(struct work *work)
 	p->queued = false;
 }
 
-static void add(struct work *work, const struct job *job, bool rollout)
+static void add_job(struct work *work, const struct job *job, bool rollout)
 {
 	struct sweep_part *p = &work->job->sweep;
 
@@ -78,7 +78,7 @@ static void add(struct work *work, const struct job *job, bool rollout)
 
 /*
  * Jobs of an earlier version come first. Finished Jobs are kept until a look at the triggers ends,
- * as they count in it.
+ * because they count in it.
  */
 static void round_plan(struct work *work, const struct scaledjob *sj)
 {
@@ -94,20 +94,21 @@ static void round_plan(struct work *work, const struct scaledjob *sj)
 	p->list = mem_array(count < ROUND_MAX ? count + 1 : ROUND_MAX, sizeof(*p->list));
 	for (size_t i = 0; i < count; i++)
 		if (fates[i] == JOBSPEC_ROLLOUT)
-			add(work, jobs[i], true);
+			add_job(work, jobs[i], true);
 	p->waits = false;
 	for (size_t i = 0; i < count; i++) {
 		if (fates[i] == JOBSPEC_HISTORY && polling_busy(work))
 			p->waits = true;
 		else if (fates[i] == JOBSPEC_HISTORY)
-			add(work, jobs[i], false);
+			add_job(work, jobs[i], false);
 	}
 }
 
 /* ---- One delete ---- */
 
 /*
- * Of several failures the first by name is told, so that the text does not depend on their order.
+ * Of several failures the first by name is reported, so that the text does not depend on their
+ * order.
  */
 static void failed(struct work *work, const struct sweep *s, const struct err *err)
 {
@@ -180,7 +181,7 @@ static void on_deleted(void *arg, const json_t *answer, const struct err *err)
 		jobs_learn(c->cache->jobs, answer); /* it waits for its Pods or for a finalizer */
 	else
 		jobs_forget(c->cache->jobs, namespace_, s->name);
-	/* What waits for the rollout need not wait for the history. */
+	/* The rollout does not wait for deletes of the history. */
 	if (p->answered == p->count)
 		round_over(work);
 	else if (s->rollout && p->rollouts_answered == p->rollouts)
@@ -188,7 +189,7 @@ static void on_deleted(void *arg, const json_t *answer, const struct err *err)
 	serve(c);
 }
 
-static void send(struct work *work)
+static void send_delete(struct work *work)
 {
 	struct sweep *s = &work->job->sweep.list[work->job->sweep.sent++];
 	const struct scaledjob *sj = work->object->of.sj;
@@ -215,11 +216,11 @@ static void serve(struct control *c)
 		p->queued = p->sent + 1 < p->count;
 		if (p->queued)
 			DL_APPEND2(c->sweeping, work, job->sweep.prev, job->sweep.next);
-		send(work);
+		send_delete(work);
 	}
 }
 
-/* ---- Calls from outside ---- */
+/* ---- The interface ---- */
 
 enum sweep_state jobsweeper_run(struct work *work, const struct scaledjob *sj, struct err *err)
 {
@@ -263,7 +264,7 @@ void jobsweeper_stop(struct work *work)
 	p->failures = 0;
 	p->retry_at_ms = 0;
 	p->waits = false;
-	/* What was under way may have been the last slot: the others are served. */
+	/* A slot may have become free: the others are served. */
 	if (work->control->leading)
 		serve(work->control);
 }

@@ -16,13 +16,13 @@
 
 #define RETRY_JITTER 1.2   /* client-go: leaderelection.JitterFactor */
 #define KEDA_LOOK_MS 10000 /* while leading */
-/* the Lease was changed by others (a label, say): a retry, but not in a tight loop */
+/* others changed the Lease (for example, a label): a retry, but not in a tight loop */
 #define AFTER_CONFLICT_MS 100
-#define LIMIT_MARGIN_MS   1000 /* other writes end so long before the Lease expires */
+#define LIMIT_MARGIN_MS   1000 /* other writes end this long before the Lease expires */
 
 enum leader_state {
 	LEADER_STARTING,  /* nothing was read yet */
-	LEADER_CANDIDATE, /* another holds the Lease, or it cannot be taken now */
+	LEADER_CANDIDATE, /* another holds the Lease, or it cannot be acquired now */
 	LEADER_KEDA,      /* KEDA's operator is active */
 	LEADER_BLOCKED,   /* leader_set_blocked */
 	LEADER_TWIN,      /* another process renews the Lease under our identity */
@@ -47,19 +47,19 @@ struct leader {
 
 	enum leader_state state;
 	char key[256];           /* of the last log line: the same state with the same key is not logged again */
-	char *blocked;           /* NULL: not */
+	char *blocked;           /* NULL: not blocked */
 	struct leaderkeda *keda; /* NULL: not checked */
 	enum leaderkeda_verdict keda_verdict;
-	struct err keda_err; /* why it is unknown */
+	struct err keda_err; /* why KEDA's state is unknown */
 
 	struct leaderlease lease;
 	struct kube_call *call; /* one at a time */
 	int64_t call_started_ms;
 	struct err bad;     /* what is wrong with an answer */
-	int64_t renewed_ms; /* loop clock: when the last renewal that succeeded was begun */
+	int64_t renewed_ms; /* loop clock: start of the last successful renewal */
 	char renew_trouble[ERR_MSG_MAX];
 
-	struct loop_timer round; /* the next try: to get the Lease, or to renew it */
+	struct loop_timer round; /* the next attempt to acquire or renew the Lease */
 	struct loop_timer deadline;
 	struct loop_timer keda_look;
 	struct loop_timer release;
@@ -80,7 +80,7 @@ static void cancel_calls(struct leader *l)
 
 /*
  * The only place where the state changes. on_change may call the functions of leader.h, so nothing
- * of the leader may be assumed afterwards.
+ * may be assumed about the leader afterwards.
  */
 static void __attribute__((format(printf, 5, 6)))
 move(struct leader *l, enum leader_state to, enum log_level level, const char *key, const char *fmt, ...)
@@ -142,7 +142,7 @@ static void trouble(struct leader *l, const char *doing, const struct err *err)
 
 /* ---- Reading and writing the Lease ---- */
 
-/* Takes an answer. NULL, or why it cannot be used: borrowed until the next one. */
+/* Takes an answer. NULL, or why it is unusable: borrowed until the next one. */
 static const struct err *see(struct leader *l, const json_t *object, const struct err *err)
 {
 	l->call = NULL;
@@ -167,7 +167,7 @@ static int64_t min_ms(int64_t a, int64_t b)
 
 /*
  * Timers are late after the process was stopped (SIGSTOP, a frozen machine): a Lease written or
- * renewed so long ago may be another's now.
+ * renewed that long ago may be another's now.
  */
 static bool is_too_late(const struct leader *l, int64_t since_ms)
 {
@@ -265,7 +265,7 @@ static void on_given_back(void *arg, const json_t *object, const struct err *err
 		return;
 	}
 	if (err)
-		log_debug(l->subject, "giving it back failed, it runs out by itself: %s", err->msg);
+		log_debug(l->subject, "releasing it failed; it will expire: %s", err->msg);
 	end_giving_back(l);
 }
 
@@ -336,7 +336,7 @@ static void stand_by_for_twin(struct leader *l)
 static void stand_by_for_keda(struct leader *l)
 {
 	move(l, LEADER_KEDA, LOG_LEVEL_INFO, leaderkeda_holder(l->keda),
-		"KEDA's operator is at work (it holds Lease " LEADERKEDA_LEASE
+		"KEDA's operator is active (it holds Lease " LEADERKEDA_LEASE
 		" as %s); stop it, or run kscaled with --take-over",
 		leaderkeda_holder(l->keda));
 	retry(l);
@@ -348,7 +348,7 @@ static void on_taken(void *arg, const json_t *object, const struct err *err)
 	const struct err *wrong = see(l, object, err);
 
 	if (wrong && (wrong->kind == ERR_CONFLICT || wrong->kind == ERR_MISSING)) {
-		retry(l); /* another was faster: the next round reads which one */
+		retry(l); /* another process was faster: the next round reads which one */
 		return;
 	}
 	if (wrong) {
@@ -417,7 +417,7 @@ static void on_keda_answered(void *arg, enum leaderkeda_verdict verdict, const s
 
 /* ---- Being the leader ---- */
 
-static void lose(void *arg)
+static void lose_lease(void *arg)
 {
 	struct leader *l = arg;
 
@@ -450,7 +450,7 @@ static void on_looked_again(void *arg, const json_t *object, const struct err *e
 	const char *holder = leaderlease_holder(&l->lease);
 
 	if (wrong && wrong->kind == ERR_MISSING) {
-		see_nothing(l); /* deleted by hand: created again, as by client-go */
+		see_nothing(l); /* deleted by hand: recreated, as by client-go */
 		loop_timer_set(&l->round, AFTER_CONFLICT_MS);
 	} else if (wrong) {
 		note_renew_trouble(l, wrong);
@@ -479,7 +479,7 @@ static void on_renewed(void *arg, const json_t *object, const struct err *err)
 	if (wrong)
 		note_renew_trouble(l, wrong);
 	if (is_too_late(l, l->renewed_ms))
-		lose(l);
+		lose_lease(l);
 	else if (wrong && (wrong->kind == ERR_CONFLICT || wrong->kind == ERR_MISSING))
 		call_read(l, on_looked_again);
 	else
@@ -490,7 +490,7 @@ static void on_keda_looked(void *arg, enum leaderkeda_verdict verdict, const str
 {
 	struct leader *l = arg;
 
-	(void)err; /* as long as KEDA's Lease cannot be read we go on leading */
+	(void)err; /* while KEDA's Lease cannot be read, we go on leading */
 	if (verdict != LEADERKEDA_ACTIVE) {
 		loop_timer_set(&l->keda_look, KEDA_LOOK_MS);
 		return;
@@ -508,14 +508,14 @@ static void on_keda_look(void *arg)
 	leaderkeda_ask(l->keda, try_ms(l), on_keda_looked, l);
 }
 
-/* ---- Called by others ---- */
+/* ---- The interface ---- */
 
 static void on_round(void *arg)
 {
 	struct leader *l = arg;
 
 	if (l->state == LEADER_LEADING && is_too_late(l, l->renewed_ms))
-		lose(l);
+		lose_lease(l);
 	else if (l->state == LEADER_LEADING)
 		write_claim(l, on_renewed);
 	else if (l->keda)
@@ -541,11 +541,11 @@ void leader_set_blocked(struct leader *l, const char *why)
 		if (was_leading && l->state == LEADER_BLOCKED)
 			give_back(l);
 	} else if (!l->call && !(l->keda && leaderkeda_is_asking(l->keda))) {
-		loop_timer_set(&l->round, 0); /* a round that is under way goes on: two would conflict */
+		loop_timer_set(&l->round, 0); /* a round under way goes on: two would conflict */
 	}
 }
 
-/* The name as one more segment of a path. */
+/* The path with the name as a further segment. */
 static char *path_below(const char *path, const char *name)
 {
 	size_t size = 3 * strlen(name) + 1;
@@ -585,7 +585,7 @@ struct leader *leader_new(struct kube *kube, const struct leader_config *config,
 	if (minds_keda(config))
 		l->keda = leaderkeda_new(kube, config->keda_namespace);
 	loop_timer_init(&l->round, l->loop, on_round, l);
-	loop_timer_init(&l->deadline, l->loop, lose, l);
+	loop_timer_init(&l->deadline, l->loop, lose_lease, l);
 	loop_timer_init(&l->keda_look, l->loop, on_keda_look, l);
 	loop_timer_init(&l->release, l->loop, finish_release, l);
 	memset(state, 0, sizeof *state);

@@ -3,10 +3,10 @@
 #define CONTROL_LEADER_LEADER_H
 
 /*
- * Leader election by a coordination.k8s.io Lease, as client-go does it
- * (k8s.io/client-go/tools/leaderelection), and in addition: a restart under the same identity
- * resumes at once, SIGTERM releases the Lease, losing it stops all actions without an exit, and we
- * never lead while KEDA's own operator does.
+ * Leader election by a coordination.k8s.io Lease, like client-go's
+ * (k8s.io/client-go/tools/leaderelection). In addition, a restart under the same identity resumes
+ * at once, SIGTERM releases the Lease, losing it stops all actions without an exit, and we never
+ * lead while KEDA's own operator does.
  */
 
 #include <stdbool.h>
@@ -23,7 +23,7 @@ struct leader_config {
 	const char *namespace_, *lease_name;
 	const char *identity;
 	int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms;
-	const char *keda_namespace; /* never lead while `operator.keda.sh` there is held and fresh; "": not checked */
+	const char *keda_namespace; /* never lead while the Lease of KEDA there is held and fresh; "": not checked */
 	bool take_over;             /* lead although KEDA does */
 };
 
@@ -38,29 +38,29 @@ struct leader *leader_new(struct kube *kube, const struct leader_config *config,
 
 /*
  * While there is a reason (copied; NULL removes it) this process does not lead: a leader steps down
- * at once and releases the Lease. For what only the daemon knows, such as an APIService that points
- * to another Service; the daemon blocks it from the start until that is known.
+ * at once and releases the Lease. For reasons that only the daemon knows, such as an APIService
+ * that points to another Service; the daemon blocks it from the start until that is known.
  */
 void leader_set_blocked(struct leader *l, const char *why);
 
 /*
- * Stops leading at once (on_change false comes first), empties the Lease's holder if that is us, be
- * it by a former process that could not (the API server was away), then calls done: exactly once,
+ * Stops leading at once (on_change false comes first), clears the Lease's holder if that is us,
+ * also as a former process that could not (the API server was away), then calls done: exactly once,
  * within deadline_ms, never before this returned. Once only.
  */
 void leader_release(struct leader *l, int64_t deadline_ms, void (*done)(void *arg), void *arg);
 void leader_free(struct leader *l); /* without callbacks; a held Lease expires */
 
 /*
- * When a connection to the API server is to count as dead (kube_config): when a try to renew the
- * Lease is given up, which leaves time for another over a new connection.
+ * For kube_config: after how long a connection to the API server counts as dead, so that an attempt
+ * to renew the Lease is given up early enough for another over a new connection.
  */
 int64_t leader_dead_peer_ms(int64_t renew_deadline_ms);
 
 /*
- * Identity from a configured text, else the Pod's name (NULL: the host's) and a nonce kept in
- * state_dir/identity: the same over restarts. A state_dir that cannot be written: a fresh nonce
- * each time, with *warning (owned by the caller, NULL otherwise) saying so. The caller owns the
+ * Identity: a configured text, or the Pod's name (NULL: the host's) and a nonce kept in
+ * state_dir/identity, which survives restarts. If state_dir cannot be written, the nonce is new
+ * each time, and *warning (owned by the caller, otherwise NULL) says so. The caller owns the
  * result.
  */
 char *leader_identity(const char *configured, const char *pod, const char *state_dir, char **warning);

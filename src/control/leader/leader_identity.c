@@ -13,7 +13,7 @@
 #include "base/mem.h"
 
 #define NONCE_DIGITS 16
-#define TRIES        3 /* another process may make the file at the same time */
+#define TRIES        3 /* another process may create the file at the same time */
 
 /* Not unique by itself: hosts, and the processes on one, may share a name. */
 static char *own_name(const char *pod)
@@ -54,8 +54,8 @@ static enum found read_nonce(const char *path, char nonce[NONCE_DIGITS + 1])
 }
 
 /*
- * Atomically: written to another file, which is linked (a file that was created meanwhile wins) or,
- * over a bad one, renamed.
+ * Atomically: writes another file, which is linked (if the file was created meanwhile, that one
+ * wins) or, over a bad one, renamed.
  */
 static int store_nonce(const char *path, const char *nonce, bool over)
 {
@@ -83,7 +83,7 @@ static int store_nonce(const char *path, const char *nonce, bool over)
 	return rc;
 }
 
-/* nonce: a new one; replaced by the one that is kept, if there is one. */
+/* nonce: a new one; replaced by the stored one, if there is one. */
 static int keep_nonce(const char *path, char nonce[NONCE_DIGITS + 1])
 {
 	for (int i = 0; i < TRIES; i++) {
@@ -112,10 +112,10 @@ char *leader_identity(const char *configured, const char *pod, const char *state
 	snprintf(nonce, sizeof nonce, "%016llx", (unsigned long long)fingerprint_random());
 	if (state_dir && state_dir[0]) {
 		path = mem_printf("%s/identity", state_dir);
-		mkdir(state_dir, 0700); /* if it fails, the next step says why */
+		mkdir(state_dir, 0700); /* if it fails, the next step reports why */
 		if (keep_nonce(path, nonce) != 0)
-			*warning = mem_printf("%s cannot be kept: %s; a restart of this process will wait for its own "
-					      "Lease to run out (set --state-dir to a folder that can be written, or "
+			*warning = mem_printf("%s cannot be kept: %s; a restart of this process will wait until its "
+					      "own Lease expires (set --state-dir to a folder that can be written, or "
 					      "--identity)",
 				path, strerror(errno));
 	}

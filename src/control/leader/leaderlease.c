@@ -26,7 +26,7 @@ void leaderlease_done(struct leaderlease *l)
 	memset(l, 0, sizeof *l);
 }
 
-/* ---- Seeing ---- */
+/* ---- Reading ---- */
 
 int leaderlease_see(struct leaderlease *l, const json_t *object, int64_t now_ms, struct err *err)
 {
@@ -78,7 +78,7 @@ const char *leaderlease_holder(const struct leaderlease *l)
 
 /* ---- Writing ---- */
 
-/* Each of our writes has a renewTime of its own. */
+/* Each of our writes has a unique renewTime. */
 static int64_t new_stamp(struct leaderlease *l, int64_t now_unix_ms)
 {
 	int64_t last = l->stamps[(l->stamp_count + LEADERLEASE_STAMPS - 1) % LEADERLEASE_STAMPS];

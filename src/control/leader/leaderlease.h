@@ -5,7 +5,7 @@
 /*
  * The Lease that control/leader competes for: its last known content, what we wrote into it, and
  * the texts to write next. Decides whether a record with our identity is ours (a write whose answer
- * was lost, a restart) or another process's under the same name. No I/O, no clock.
+ * was lost, a restart) or another process's with the same identity. No I/O, no clock.
  */
 
 #include <jansson.h>
@@ -15,12 +15,12 @@
 #include "base/err.h"
 #include "control/leader/leaderrecord.h"
 
-#define LEADERLEASE_STAMPS 64 /* more writes in doubt than fit between two answers */
+#define LEADERLEASE_STAMPS 64 /* more than the writes in doubt between two answers */
 
-/* Whether the Lease at the server carries our name. */
+/* Whether the server's Lease names us as holder. */
 enum leaderlease_hold {
 	LEADERLEASE_NOT_HELD,
-	/* not read yet; so by a former process; a write is under way, or its answer was lost */
+	/* not read yet; held by a former process; a write is under way, or its answer was lost */
 	LEADERLEASE_MAYBE_HELD,
 	LEADERLEASE_HELD
 };
@@ -28,8 +28,8 @@ enum leaderlease_hold {
 struct leaderlease {
 	char *namespace_, *name, *identity; /* owned */
 	struct leaderrecord record;
-	json_t *object; /* owned; as last read or written; NULL when there is none */
-	/* at the first read it had our identity, and it has not changed since: a restart */
+	json_t *object; /* owned; as last read or written; NULL if it does not exist */
+	/* at the first read it had our identity, and is unchanged since: a restart */
 	bool resume;
 	enum leaderlease_hold hold;
 	int64_t stamps[LEADERLEASE_STAMPS]; /* renewTimes that we wrote or tried to write */
@@ -43,14 +43,14 @@ int leaderlease_see(struct leaderlease *l, const json_t *object, int64_t now_ms,
 void leaderlease_see_nothing(struct leaderlease *l, int64_t now_ms); /* there is no such Lease */
 
 bool leaderlease_names_us(const struct leaderlease *l);
-/* has our identity, and was written by this process or before its start */
+/* it has our identity, and was written by this process or before its start */
 bool leaderlease_is_ours(const struct leaderlease *l);
-const char *leaderlease_holder(const struct leaderlease *l); /* borrowed; "" when nobody */
+const char *leaderlease_holder(const struct leaderlease *l); /* borrowed; "" if none */
 
 /*
  * The body to create or update it with, under the last resourceVersion; other parts of the object
- * (labels) are kept. From then on it may be held. The caller owns the text. disclaim: without a
- * holder, as by client-go's ReleaseOnCancel.
+ * (labels) are kept. From now on it may be held. The caller owns the text. disclaim: without a
+ * holder, like client-go's ReleaseOnCancel.
  */
 char *leaderlease_claim(struct leaderlease *l, int64_t duration_s, int64_t now_unix_ms);
 char *leaderlease_disclaim(struct leaderlease *l, int64_t now_unix_ms);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The API has an int32; a value from elsewhere must not overflow the sums below. */
+/* The API has an int32; a foreign value must not overflow the sums below. */
 static int64_t duration_ms(const struct lease *lease)
 {
 	if (lease->duration_s <= 0)

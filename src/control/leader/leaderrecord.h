@@ -14,7 +14,7 @@
 
 #include "crd/lease.h"
 
-struct leaderrecord { /* zero-initialised: never read */
+struct leaderrecord { /* zeroed: never read */
 	bool looked;  /* it was read, or does not exist */
 	bool present;
 	bool changed;     /* it changed between two reads: its holder is, or was, alive */
@@ -23,8 +23,8 @@ struct leaderrecord { /* zero-initialised: never read */
 };
 
 /*
- * Takes the content of *lease (NULL: there is no such Lease). True when the record has changed
- * since the last read; a new resourceVersion alone is no change.
+ * Takes the content of *lease (NULL: it does not exist). True if the record has changed since the
+ * last read; a new resourceVersion alone is not a change.
  */
 bool leaderrecord_see(struct leaderrecord *r, struct lease *lease, int64_t now_ms);
 void leaderrecord_done(struct leaderrecord *r);
@@ -33,9 +33,7 @@ bool leaderrecord_held(const struct leaderrecord *r); /* it exists and names a h
 bool leaderrecord_held_by(const struct leaderrecord *r, const char *identity);
 bool leaderrecord_expired(const struct leaderrecord *r, int64_t now_ms); /* unchanged here for its whole duration */
 
-/*
- * Held, and not yet seen to be left behind: for Leases that we respect without competing for them.
- */
+/* Held, and not known to be abandoned: for Leases that we respect without competing for them. */
 bool leaderrecord_alive(const struct leaderrecord *r, int64_t now_ms);
 
 #endif

@@ -13,7 +13,7 @@
 #include "control/objects/work.h"
 #include "decide/scale.h"
 
-/* Conflicts in a row that are no failure: the HPA controller writes /scale, too. */
+/* Conflicts in a row that are not a failure: the HPA controller writes /scale, too. */
 #define CONFLICTS_USUAL 3
 
 char *act_target_name(const struct scaledobject *so)
@@ -49,8 +49,8 @@ static void tell_failed(struct work *work, const struct scaledobject *so, const 
 }
 
 /*
- * A path segment from any text: the spec of a deleted object is not validated, and others can write
- * a status.
+ * Turns any text into a path segment: the spec of a deleted object is not validated, and others can
+ * write a status.
  */
 static bool segment(const char *text, char out[254 * 3])
 {
@@ -79,7 +79,7 @@ char *act_scale_path(const struct work *work, const struct scaledobject *so)
 	return act_scale_path_of(group, version, resource, so->meta.namespace_, so->spec.target_name);
 }
 
-/* The spec has another target now: the answer is not about it. */
+/* The spec has another target now: the answer is obsolete. */
 static bool other_target(const struct work *work, const struct scaledobject *so)
 {
 	MEM_AUTO char *path = act_scale_path(work, so);
@@ -88,8 +88,8 @@ static bool other_target(const struct work *work, const struct scaledobject *so)
 }
 
 /*
- * After a conflict: the newer replicas and version, then a new look. A decision is never written
- * over replicas that it was not made from.
+ * After a conflict: the newer replicas and version, then a new look. A decision never overwrites
+ * replicas that it was not based on.
  */
 static void on_read_again(void *arg, const json_t *scale, const struct err *err)
 {
@@ -125,11 +125,11 @@ static void on_scaled(void *arg, const json_t *scale, const struct err *err)
 	work->act.conflicts = 0;
 	if (err) {
 		tell_failed(work, so, err);
-		return; /* the next poll decides anew */
+		return; /* the next poll decides again */
 	}
 	targets_learn_scale(work->object, scale);
 	tell_scaled(work, so);
-	/* For example work came while the target was scaled to zero: no other event follows. */
+	/* For example, work came while the target was scaled to zero: no other event follows. */
 	if (work->act.missed)
 		polling_look(work);
 }

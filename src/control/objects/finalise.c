@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Deletion. The object has a finalizer of ours only while `restoreToOriginalReplicaCount` is set;
- * KEDA's is removed at once, so that no deletion waits for an operator that may be gone.
+ * Deletion. The object has our finalizer only while `restoreToOriginalReplicaCount` is set; KEDA's
+ * is removed at once, so that no deletion waits for an operator that may be gone.
  */
 #include "control/objects/finalise.h"
 
@@ -24,19 +24,19 @@
 #define OUR_FINALIZER  "kscaled.io/restore"
 #define KEDA_FINALIZER "finalizer.keda.sh"
 
-/* How long the watch may take to show what an answer told. */
+/* How long the watch may take to show what an answer said. */
 #define GONE_WAIT_MS 2000
 
-/* After so many failed restores the object is released without one. */
+/* After this many failed attempts to restore, the object is released without it. */
 #define RESTORE_TRIES 5
 
 static void on_stored(struct work *work, const json_t *object)
 {
-	if (object && json_object_get(object, "spec")) /* the last finalizer gone: a Status may come instead */
+	if (object && json_object_get(object, "spec")) /* with the last finalizer gone, a Status may come instead */
 		store_learn(work->control->cache->store, work->object->kind, object);
 }
 
-/* The watch will show that it is deleted; if it does not, the object is reconciled again. */
+/* The watch will show the deletion; if it does not, the object is reconciled again. */
 static bool gone_is_fine(struct work *work, const struct err *err)
 {
 	if (err->kind != ERR_MISSING)
@@ -101,8 +101,8 @@ static bool on_restore_failure(struct work *work, const struct err *err)
 }
 
 /*
- * The target of the status, which is the one that we scaled: no discovery is needed, and a target
- * that was just named was never scaled.
+ * Uses the target of the status, which is the one that we scaled: that needs no discovery, and a
+ * target that was just named was never scaled.
  */
 static bool restore(struct work *work, const struct scaledobject *so)
 {
@@ -126,7 +126,7 @@ static bool restore(struct work *work, const struct scaledobject *so)
 	return true;
 }
 
-/* The back-off of what failed while the object lived is not its deletion's. */
+/* The back-off of failures during the object's life does not delay its deletion. */
 bool finalise_must_wait(struct work *work)
 {
 	if (!work->finalise.deleting)
@@ -149,7 +149,7 @@ void finalise_run(struct work *work, const struct scaledobject *so)
 	if (finalise_must_wait(work) ||
 		(ours && !store_knows_hpas(work->control->cache->store, so->meta.namespace_, &trouble)))
 		return;
-	/* The HPA goes first, or it would undo what is restored; also one of an earlier name. */
+	/* The HPA goes first, or it would undo the restore; also one of an earlier name. */
 	if (ours && (hpakeeper_remove(work, so, "deleting the HPA of a deleted object") || restore(work, so)))
 		return;
 	write_finalizers(work, &so->meta, false, "releasing the deleted object");

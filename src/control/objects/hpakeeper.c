@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keeps the HPA of an object: it is created when missing, its spec is replaced when it differs, the
- * old one is deleted after a rename. An HPA of others is never changed.
+ * Maintains the HPA of an object: creates a missing one, replaces a differing spec, deletes the old
+ * one after a rename. Never changes an HPA of others.
  */
 #include "control/objects/hpakeeper.h"
 
@@ -21,17 +21,17 @@
 
 #define ENSURE "failed to ensure HPA is correctly created for ScaledObject: "
 
-/* How often in a row an HPA may be missing when read and present when created. */
+/* How often in a row an HPA may be missing when read but exist when created. */
 #define VANISHED_MAX 3
 
 /*
- * Between two writes over what others make of the HPA, from the third in a row on, which is told:
- * two writers do not run a race.
+ * Delay between two replacements of the HPA, from the third in a row on, which is logged: two
+ * writers must not run a race.
  */
 #define FIGHT          3
 #define AGAIN_FIRST_MS 1000
 #define AGAIN_MAX_MS   300000
-/* After so long without one the next is the first again. */
+/* After this long without one, counting begins anew. */
 #define QUIET_MS (2 * AGAIN_MAX_MS)
 
 static char *hpa_path(const char *namespace_, const char *name)
@@ -45,7 +45,7 @@ static const char *desired_name(const json_t *desired)
 	return json_str_or_empty(json_object_get(desired, "metadata"), "name");
 }
 
-static void forget(struct work *work, const char *name)
+static void forget_hpa(struct work *work, const char *name)
 {
 	const char *path = work->object->path;
 	MEM_AUTO char *key = mem_printf("%.*s/%s", (int)strcspn(path, "/"), path, name);
@@ -61,7 +61,7 @@ static const struct hpa *live_of(const struct work *work, const json_t *desired)
 	return store_hpa(work->control->cache->store, key);
 }
 
-/* The next write over what others make of it comes later and later. */
+/* Each further replacement waits longer. */
 static void note_stored(struct work *work, const char *name)
 {
 	struct hpa_part *p = &work->hpakeeper.hpa;
@@ -73,9 +73,7 @@ static void note_stored(struct work *work, const char *name)
 	if (++p->writes >= FIGHT)
 		p->again_ms += loop_backoff_ms(p->writes - FIGHT, AGAIN_FIRST_MS, AGAIN_MAX_MS);
 	if (p->writes == FIGHT)
-		log_warn(work->subject,
-			"somebody changes the HPA %s again and again; it is put right each time, later and later",
-			name);
+		log_warn(work->subject, "others keep changing the HPA %s; each correction waits longer", name);
 }
 
 static void on_stored(struct work *work, const json_t *object)
@@ -108,7 +106,7 @@ static const char *owner_of(const json_t *live, char out[320])
 	return out;
 }
 
-static void refuse(struct err *err, const char *name, const json_t *live)
+static void refuse_foreign(struct err *err, const char *name, const json_t *live)
 {
 	char owner[320];
 
@@ -120,16 +118,17 @@ static void refuse(struct err *err, const char *name, const json_t *live)
 		name, owner_of(live, owner));
 }
 
-/* ---- Giving away ---- */
+/* ---- Giving it up ---- */
 
 static void on_given_away(struct work *work, const json_t *object)
 {
-	forget(work, json_str_or_empty(json_object_get(object, "metadata"), "name"));
+	forget_hpa(work, json_str_or_empty(json_object_get(object, "metadata"), "name"));
 }
 
 /*
- * Somebody has applied it as his own, and will not expect that it goes with the ScaledObject: a
- * chart that had the one now has the other. The next look finds an HPA of others.
+ * Another manager has applied it as its own, and will not expect it to go with the ScaledObject:
+ * for example, a chart that contained one now contains the other. The next look finds a foreign
+ * HPA.
  */
 static void give_away(struct work *work, const char *namespace_, const json_t *live)
 {
@@ -140,10 +139,9 @@ static void give_away(struct work *work, const char *namespace_, const json_t *l
 	struct kube_request request = { .verb = KUBE_UPDATE, .path = path, .body = body, .priority = KUBE_NORMAL };
 
 	json_decref(given);
-	log_warn(work->subject, "HPA %s was applied by %s, and is left to whoever did that", name,
-		hpaspec_applied_by(live));
+	log_warn(work->subject, "HPA %s was applied by %s, and is left to it", name, hpaspec_applied_by(live));
 	recorder_event(work, "Warning", "HPAConflict",
-		"HPA %s was applied by %s, and is left to whoever did that: it stays when this ScaledObject goes", name,
+		"HPA %s was applied by %s, and is left to it: it stays when this ScaledObject is deleted", name,
 		hpaspec_applied_by(live));
 	write_start(work, &request, ENSURE "leaving the HPA to others", on_given_away, NULL);
 }
@@ -161,7 +159,7 @@ static void put_merged(struct work *work, const struct scaledobject *so, const j
 		return;
 	}
 	if (claim == HPASPEC_FOREIGN)
-		refuse(&err, name, live);
+		refuse_foreign(&err, name, live);
 	else
 		merged = hpaspec_merge(work->hpakeeper.desired, live, &err);
 	if (!merged)
@@ -185,7 +183,7 @@ static void on_live(struct work *work, const json_t *live)
 
 	if (!so || so->meta.deleted_unix_ms || !work->hpakeeper.desired)
 		return;
-	/* If the spec got another HPA name meanwhile, what it wants is not about this HPA. */
+	/* If the spec names another HPA meanwhile, this error is not about that one. */
 	if (strcmp(desired_name(work->hpakeeper.desired), scaledobject_hpa_name(so, name, sizeof(name))) == 0)
 		put_merged(work, so, live);
 }
@@ -195,14 +193,14 @@ static bool on_live_failure(struct work *work, const struct err *err)
 	if (err->kind != ERR_MISSING || !write_try_at_once(work, VANISHED_MAX))
 		return false;
 	/* It was deleted meanwhile: the next reconcile creates it. */
-	forget(work, desired_name(work->hpakeeper.desired));
+	forget_hpa(work, desired_name(work->hpakeeper.desired));
 	queue_mark(work);
 	return true;
 }
 
 /*
- * The live object is read first, so that labels and annotations of others stay. whole: with what it
- * says about whose they are, and who has applied it.
+ * Reads the live object first, to keep labels and annotations of others. whole: including owner and
+ * managers.
  */
 static void replace(struct work *work, const struct scaledobject *so, const json_t *desired, bool whole)
 {
@@ -217,7 +215,7 @@ static void replace(struct work *work, const struct scaledobject *so, const json
 
 /* ---- Creating ---- */
 
-/* It exists, but without our label: KEDA's, or somebody else's. */
+/* It exists, but without our label: it is KEDA's, or someone else's. */
 static bool on_create_failure(struct work *work, const struct err *err)
 {
 	const struct scaledobject *so = work->object->of.so;
@@ -244,19 +242,19 @@ static void create(struct work *work, const struct scaledobject *so, const json_
 static void on_removed(struct work *work, const json_t *object)
 {
 	(void)object;
-	forget(work, work->hpakeeper.removing);
+	forget_hpa(work, work->hpakeeper.removing);
 }
 
 static bool on_remove_failure(struct work *work, const struct err *err)
 {
 	if (err->kind != ERR_MISSING)
 		return false;
-	forget(work, work->hpakeeper.removing);
+	forget_hpa(work, work->hpakeeper.removing);
 	queue_mark(work);
 	return true;
 }
 
-/* Not one that somebody has applied as his own. */
+/* Not one that another manager has applied as its own. */
 static void on_looked(struct work *work, const json_t *live)
 {
 	const struct meta *so = work->object->of.meta;
@@ -323,8 +321,8 @@ static bool remove_old(struct work *work, const struct scaledobject *so, const c
 /* ---- The reconcile ---- */
 
 /*
- * Another wish owes nothing to what became of the last one. True when it is one: then the HPA
- * differs for that, and not for what others did to it.
+ * A new wish does not inherit the write history of the last one. True if it is new: then the HPA
+ * differs because of it, not because of others.
  */
 static bool note_wanted(struct hpa_part *p, const json_t *desired)
 {
@@ -346,8 +344,8 @@ static uint64_t mark_keys(uint64_t mark, json_t *map)
 }
 
 /*
- * A label or an annotation that the ScaledObject had and has no more may still be on the HPA, which
- * alone does not tell: it is written once more then, as managedFields do.
+ * A label or annotation that the ScaledObject no longer has may still be on the HPA; the HPA alone
+ * does not show that, but managedFields do, so it is written once more.
  */
 static void note_keys(struct hpa_part *p, const json_t *desired)
 {
@@ -359,10 +357,7 @@ static void note_keys(struct hpa_part *p, const json_t *desired)
 	p->keys = keys;
 }
 
-/*
- * True before the next write over what others made of it is allowed; the timer leads to a
- * reconcile.
- */
+/* True before the next replacement is allowed; the timer leads to a reconcile. */
 static bool too_early(struct work *work)
 {
 	const struct hpa_part *p = &work->hpakeeper.hpa;
@@ -388,8 +383,8 @@ bool hpakeeper_run(struct work *work, const struct scaledobject *so, json_t *des
 		return false;
 	whole = !note_wanted(&r->hpa, desired) || r->hpa.stale;
 	/*
-	 * An admission plugin may change each write: then it is not repeated, until somebody
-	 * changes it.
+	 * An admission plugin may change each write: then it is not repeated until somebody changes
+	 * the HPA.
 	 */
 	if (live && !r->hpa.stale && r->hpa.came && r->hpa.came == hpaspec_print(desired, live)) {
 		log_debug(work->subject, "HPA %s was written and came back different; left as it is", name);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A paused object: its HPA is deleted, and its target is kept at the paused replicas for as long as
- * the annotation exists. When others scale the target it is set back, with a back-off, so that two
- * writers do not work against each other at full speed.
+ * A paused object: its HPA is deleted, and its target is kept at the paused replicas while the
+ * annotation exists. If others scale the target it is set back, with a back-off, so that two
+ * writers do not fight at full speed.
  */
 #include "control/objects/pause.h"
 
@@ -26,7 +26,7 @@
 
 #define WRITE_FIRST_MS 1000
 #define WRITE_MAX_MS   30000
-/* After so long without a write the back-off begins anew. */
+/* After this long without a write the back-off begins anew. */
 #define QUIET_MS 60000
 
 /* ---- The replicas ---- */
@@ -51,7 +51,7 @@ static void on_scaled(struct work *work, const json_t *scale)
 		work->pause.to, target);
 }
 
-/* A failed write does not count for the back-off; write.c has its own. */
+/* A failed write does not count for this back-off; write.c has its own. */
 static bool on_not_scaled(struct work *work, const struct err *err)
 {
 	(void)err;
@@ -88,11 +88,11 @@ static enum pause_state keep_at(struct work *work, const struct scaledobject *so
 
 	if (!path)
 		return PAUSE_DONE;
-	/* Nothing else is to be reported than the pause, unless the last write failed. */
+	/* Only the pause is reported, unless the last write failed. */
 	if (too_early(work))
 		return !work->write.err ? PAUSE_DONE : PAUSE_BUSY;
 	/*
-	 * Of an object that was created paused the original replicas are noted before we change
+	 * For an object that was created paused, the original replicas are noted before we change
 	 * them.
 	 */
 	if (wanted->original_replicas == INT32_UNSET)

@@ -3,8 +3,8 @@
 #define CONTROL_OBJECTS_PAUSE_H
 
 /*
- * Keeps a paused object so: no HPA, and the target at the paused replicas, if there are such,
- * against others who scale it, with at most one write per second.
+ * Keeps a paused object paused: no HPA, and the target at the paused replicas, if given, even if
+ * others scale it, with at most one write per second.
  */
 
 #include "base/err.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When the triggers of an object of either kind are asked: at each poll all of them, waiting for
- * every answer or the deadline; scaleloop.c and jobloop.c act on the answers. Polls fall into slots
- * of 50 ms, so that queries of several objects to one server go out in one write; the phase of each
- * object is random, so that a thousand of them do not poll at the same time.
+ * Schedules the looks at the triggers of an object of either kind. A look asks all triggers and
+ * waits for every answer or the deadline; scaleloop.c and jobloop.c act on the answers. Polls fall
+ * into slots of 50 ms, so that queries of several objects to one server go out in one write; the
+ * phase of each object is random, so that a thousand of them do not poll at the same time.
  */
 #include "control/objects/polling.h"
 
@@ -19,10 +19,10 @@
 #include "decide/mark.h"
 
 #define SLOT_MS 50
-/* A poll wants new readings; two triggers of one slot with the same question still share one. */
+/* A poll wants new readings; two triggers with the same question in one slot still share one. */
 #define POLL_MAX_AGE_MS SLOT_MS
 
-/* How long a status waits for the tick that is about to end, which usually changes it, too. */
+/* How long a status waits for a tick that is about to end, which usually changes it, too. */
 #define TICK_MS 300
 
 static int64_t slot_after(int64_t at_ms)
@@ -66,8 +66,8 @@ static void on_survey(void *arg, const struct survey_result *result)
 /* ---- Failures ---- */
 
 /*
- * Events of one look: an object with a thousand triggers must not take the room that all objects'
- * Events have (kube/events). All failures are counted, and `kscaled explain` tells all.
+ * Events of one look: an object with a thousand triggers must not use up the room for all objects'
+ * Events (kube/events). All failures are counted, and `kscaled explain` shows all.
  */
 #define FAILURES_TOLD 16
 
@@ -92,7 +92,7 @@ static char *trigger_label(const struct survey_result *r, size_t i)
 	return mem_printf("trigger %d (%s)", index, r->of.triggers[index].type);
 }
 
-/* The formula's failure is told only when no trigger failed, as that would be its cause. */
+/* The formula's failure is reported only if no trigger failed, as that would be its cause. */
 void polling_say_failures(struct work *work, const struct survey_result *r)
 {
 	size_t failed = 0;
@@ -113,13 +113,13 @@ void polling_say_failures(struct work *work, const struct survey_result *r)
 	say_failed(work, r, VERDICT_COMPOSITE_NAME, &r->composite->err);
 }
 
-/* With fallback in its place, the source still fails. */
+/* The source's failure, even if fallback replaces its value. */
 static const struct err *source_trouble(const struct verdict_trigger *t)
 {
 	return t->err ? t->err : t->source_err;
 }
 
-/* Drops what was told of triggers that were others, or in another order. */
+/* Drops log state of triggers that have changed or moved. */
 static void forget_told(struct work *work)
 {
 	mem_free_ptr(&work->loop.told);
@@ -199,7 +199,7 @@ bool polling_busy(const struct work *work)
  * Failures in looks between two polls are not counted, or they would reach the threshold of
  * fallback too early.
  */
-static void ask(struct work *work)
+static void ask_triggers(struct work *work)
 {
 	struct cache *cache = work->control->cache;
 	int64_t now_ms = loop_now_ms(cache->loop);
@@ -210,7 +210,7 @@ static void ask(struct work *work)
 		.counted = work->loop.timed,
 	};
 
-	/* A reading that began after the wake-up is used at any age, one from before at none. */
+	/* A reading that began after the wake-up is used at any age, an earlier one never. */
 	if (work->loop.woken) {
 		terms.max_age_ms = INT64_MAX;
 		terms.after = work->loop.woken_after;
@@ -223,7 +223,7 @@ static void ask(struct work *work)
 void polling_prepared(struct work *work)
 {
 	work->loop.preparing = false;
-	ask(work);
+	ask_triggers(work);
 }
 
 static void poll(struct work *work)
@@ -233,7 +233,7 @@ static void poll(struct work *work)
 	work->loop.looked_at_ms = loop_now_ms(work->control->cache->loop);
 	work->loop.preparing = work->kind->prepare && work->kind->prepare(work);
 	if (!work->loop.preparing)
-		ask(work);
+		ask_triggers(work);
 }
 
 /* Cancels the look under way. */
@@ -269,7 +269,7 @@ static void on_timer(void *arg)
 	if (now_ms >= work->loop.due_ms) {
 		note_lateness(work, now_ms - work->loop.due_ms);
 		work->loop.owed = true;
-		/* Counted from start to start; polls that were missed in a stall are dropped. */
+		/* Counted from start to start; polls missed in a stall are dropped. */
 		work->loop.due_ms += interval_ms;
 		if (work->loop.due_ms <= now_ms)
 			work->loop.due_ms = slot_after(now_ms + interval_ms);
@@ -295,14 +295,14 @@ void polling_look(struct work *work)
 
 /*
  * The interval counts from the last look of any cause: a wake-up after it leads to a look at once,
- * those within it to one at its end.
+ * those within it to one look at its end.
  */
 static void look_when_allowed(struct work *work)
 {
 	int64_t wait_ms = work->loop.looked_at_ms + work->control->wake_interval_ms -
 		loop_now_ms(work->control->cache->loop);
 
-	/* By the timer also when at once: all objects woken in this turn then share a query. */
+	/* By the timer even when due at once: all objects woken in this turn then share a query. */
 	if (!loop_timer_pending(&work->loop.wake))
 		loop_timer_set(&work->loop.wake, wait_ms > 0 ? wait_ms : 0);
 }
@@ -321,7 +321,7 @@ void polling_wake(struct work *work)
 		return;
 	work->loop.woken = true;
 	work->loop.woken_after = readings_mark(work->control->cache->readings);
-	/* A look under way began before the wake-up: its end leads to another one. */
+	/* A look under way began before the wake-up: another one follows. */
 	if (!polling_busy(work))
 		look_when_allowed(work);
 }
@@ -329,9 +329,9 @@ void polling_wake(struct work *work)
 /* ---- Life ---- */
 
 /*
- * A new leader that finds the object active counts the cooldown from now, as the last active time
- * is not stored while active. A loop that was only stopped may know a later time than what is
- * stored.
+ * A new leader that finds the object active counts the cooldown from now, because the last active
+ * time is not stored while active. A loop that was only stopped may know a later time than the
+ * stored one.
  */
 static int64_t last_active_at_start(const struct work *work, const struct scaledobject_status *stored)
 {

@@ -2,7 +2,7 @@
 #ifndef CONTROL_OBJECTS_POLLING_H
 #define CONTROL_OBJECTS_POLLING_H
 
-/* When the triggers of an object are asked, and what is told of their failures. */
+/* When the triggers of an object are asked, and how their failures are reported. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,22 +14,22 @@
 struct work;
 
 /*
- * While no trigger can be built: polls all the same, for what needs none, with a look at once when
- * something changed. That the triggers are not watched, say the Events, unless it passes by itself.
+ * While no trigger can be built: polls anyway, for what needs none, with a look at once after a
+ * change. Events report that the triggers are not watched, unless that passes by itself.
  */
 void polling_keep(struct work *work, const struct annotations *says, bool passes);
 /*
  * After a successful reconcile: starts polling (with Events after a pause or when the object became
- * ready), looks at once when the spec, the annotations or a credential changed, and writes the
+ * ready), looks at once if the spec, the annotations or a credential changed, and writes the
  * status.
  */
 void polling_follow(struct work *work, const struct annotations *says, bool became_ready, bool was_paused);
-/* a look at the triggers now; cancels one under way */
+/* looks at the triggers now; cancels a look under way */
 void polling_look(struct work *work);
-void polling_wake(struct work *work);     /* a source says "look now": at once, or at the end of the wake interval, with
-					    readings that are asked from now on */
+void polling_wake(struct work *work);     /* a source asks for a look: at once or at the end of the wake interval, with
+					    readings asked for from now on */
 void polling_prepared(struct work *work); /* the kind's prepare() has finished */
-/* a look in so many ms, unless a poll is due before */
+/* a look in wait_ms, unless a poll is due before */
 void polling_arm_sooner(struct work *work, int64_t wait_ms);
 bool polling_busy(const struct work *work); /* a look is under way */
 void polling_stop(struct work *work);
@@ -37,16 +37,16 @@ void polling_end(struct work *work); /* the same, with an Event */
 /* Events and counters of the triggers that failed */
 void polling_say_failures(struct work *work, const struct survey_result *r);
 /*
- * A log line for each trigger that begins to fail, or fails for another cause, each once in 30 s at
- * most, and one when all can be read again.
+ * Logs each trigger that begins to fail, or fails for another cause, at most once in 30 s each, and
+ * once when all can be read again.
  */
 void polling_log_failing(struct work *work, const struct survey_result *r);
 /*
- * What Ready says of this look: of `look` the caller sets what decide/scale and decide/jobs found.
- * The next look comes in time for it.
+ * What Ready says about this look; in `look` the caller sets what decide/scale and decide/jobs
+ * found. Schedules the next look in time for it.
  */
 struct readiness_says polling_judge(struct work *work, struct readiness_look *look);
-/* Triggers were active last at this time, from which the cooldown counts. */
+/* The triggers were last active at this time, from which the cooldown counts. */
 void polling_note_active(struct work *work, int64_t at_unix_ms);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The objects that wait to be reconciled, each once. Namespaces take turns, as one with hundreds of
- * large objects would keep the others waiting for seconds; in each it is first come first served.
+ * The objects that wait to be reconciled, each once. Namespaces take turns, because one with
+ * hundreds of large objects would keep the others waiting for seconds; within a namespace it is
+ * first come, first served.
  */
 #include "control/objects/queue.h"
 

@@ -8,7 +8,7 @@ struct work;
 struct control;
 
 void queue_mark(struct work *work);         /* reconcile it at the end of this turn */
-struct work *queue_take(struct control *c); /* the next, which waits no longer; NULL: none */
+struct work *queue_take(struct control *c); /* takes the next one; NULL: none */
 void queue_remove(struct work *work);
 
 #endif

@@ -9,11 +9,11 @@
  *   paused -----------------> the loop stops, the HPA is deleted, the target kept at its paused
  *   replicas; Ready=True "ScaledObject is paused". Only the claim on the target is checked: a
  *   paused object need not be valid
- *   not all are listed ---> wait: which object was first is not known
+ *   not all are listed -----> wait: it is not known which object was first
  *   spec wrong, no target --> Ready=False with the reason; the loop stops
- *   triggers not built -----> Ready=False with the reason; the loop goes on for what needs none of
- *   them, the minimum, else it stops; the HPA is left as it is, and none is made
- *   another was there first > the same, and it has no HPA
+ *   triggers not built -----> Ready=False with the reason; the loop goes on for what needs no
+ *   trigger (the minimum), otherwise it stops; the HPA is left as it is, and none is made
+ *   another was first ------> the same, and it has no HPA
  *   finalizer missing ------> write it
  *   HPA missing, different -> create it, replace its spec
  *   all there --------------> Ready=True; the loop starts
@@ -48,21 +48,21 @@
 #define NOT_FOUND      "Target resource doesn't exist"
 #define NO_SUBRESOURCE "Target resource doesn't expose /scale subresource"
 
-/* What the object wants, as far as it is known. */
+/* The wanted state, as far as it is known. */
 struct desired {
 	char group[254], version[254], resource[254], hpa_name[254];
 	struct reconcile_outcome outcome; /* as far as it is known; HPA and metrics count only without an error */
-	bool waits;                       /* something is not read yet; when it is, the object is reconciled */
+	bool waits;                       /* something is not read yet; the object is reconciled when it is */
 	bool refused;                     /* another ScaledObject has the target or the HPA */
-	bool unbuilt;                     /* all is well but its triggers, which cannot be built */
-	const char *words;                /* of KEDA's Event about the error, where it has a fixed text; NULL */
+	bool unbuilt;                     /* all is well except the triggers, which cannot be built */
+	const char *words;                /* of KEDA's Event about the error, if it has a fixed text; NULL */
 	struct metric_spec *metrics;      /* borrowed names */
 	size_t metric_count;
-	bool undescribed; /* a trigger's metrics are not known */
+	bool undescribed; /* the metrics of a trigger are not known */
 	json_t *desired;  /* owned; NULL: no metric is known, so the HPA is left as it is */
 };
 
-/* ---- What the object wants ---- */
+/* ---- The wanted state ---- */
 
 /* trouble: why it cannot be read; NULL: it will be, and that leads to another look. */
 static int unread(struct desired *desired, const char *step, const char *trouble, struct err *err)
@@ -98,7 +98,7 @@ static int desired_target(struct work *work, const struct scaledobject *so, stru
 
 /*
  * The metrics of the HPA. A trigger whose source has not named its metrics yet is left out, unless
- * there is a value all the same: the composite's, or that of spec.fallback.
+ * there is a value anyway: the composite's, or that of spec.fallback.
  */
 static void desired_metrics(const struct scaledobject *so, const struct built *built, struct desired *desired)
 {
@@ -127,7 +127,7 @@ static int desired_hpa(struct work *work, const struct scaledobject *so, struct 
 	}
 	desired_metrics(so, &built, desired);
 	if (desired->undescribed && desired->metric_count == 0)
-		return 0; /* no HPA is created, and one that exists stays as it is; the loop reports why */
+		return 0; /* no HPA is created, and an existing one stays as it is; the loop reports why */
 	desired->desired = hpaspec_make(so, desired->metrics, desired->metric_count, work->control->version, err);
 	if (!desired->desired)
 		return err_wrap(err, SPEC_STEP);
@@ -247,7 +247,7 @@ static void failed(struct work *work, const struct scaledobject *so, const struc
 	report_failure(work, so, desired, err);
 }
 
-/* What needs no trigger is done all the same; what comes with it is as of any object. */
+/* Does what needs no trigger; the rest is as for any object. */
 static void failed_triggers(struct work *work, const struct scaledobject *so, const struct desired *desired,
 	const struct err *err)
 {
@@ -282,8 +282,8 @@ static void reconcile_scaled(struct work *work, const struct scaledobject *so, s
 /* ---- Paused ---- */
 
 /*
- * A pause needs the target only to keep it at a number of replicas, and does not when another
- * object was first, or two would scale it.
+ * A pause needs the target only to keep it at a number of replicas, and not if another object was
+ * first or two would scale it.
  */
 static void reconcile_paused(struct work *work, const struct scaledobject *so, struct desired *desired)
 {
@@ -294,7 +294,7 @@ static void reconcile_paused(struct work *work, const struct scaledobject *so, s
 	act_stop(work);
 	targeted = !validate_for_reconcile(scaled_of_object(so), NULL, &target_err) &&
 		!desired_alone(work, so, desired, &target_err) && !desired_target(work, so, desired, &target_err);
-	desired->words = NULL; /* later errors are others */
+	desired->words = NULL; /* later errors have other words */
 	if (desired->waits)
 		return;
 	if (write_must_wait(work)) {
@@ -323,7 +323,7 @@ static void note_asked(struct work *work, const struct scaledobject *so, const s
 	r->seen = *says;
 	if (turned)
 		pause_forget(work);
-	/* The back-off of a pause goes on whatever else changes. */
+	/* The back-off of a pause survives other changes. */
 	if (!turned && (!changed || says->paused))
 		return;
 	write_forgive(work);

@@ -15,7 +15,8 @@
 /* A server seldom changes whether it pushes; a rebuild of the scalers leads to a check at once. */
 #define PUSH_AGAIN_MS 30000
 
-static void send(struct work *work, const struct meta *meta, const char *type, const char *reason, const char *text)
+static void send_event(struct work *work, const struct meta *meta, const char *type, const char *reason,
+	const char *text)
 {
 	struct events_object about = {
 		.api_version = "keda.sh/v1alpha1",
@@ -38,14 +39,14 @@ void recorder_event(struct work *work, const char *type, const char *reason, con
 	va_start(ap, note);
 	text = mem_vprintf(note, ap);
 	va_end(ap);
-	send(work, work->object->of.meta, type, reason, text);
+	send_event(work, work->object->of.meta, type, reason, text);
 }
 
 void recorder_kind_event(struct work *work, const char *type, const char *what, const char *text)
 {
 	MEM_AUTO char *reason = mem_printf("%s%s", scaled_kind_name(work->object->kind), what);
 
-	send(work, work->object->of.meta, type, reason, text);
+	send_event(work, work->object->of.meta, type, reason, text);
 }
 
 void recorder_fallback(struct work *work, bool was)
@@ -79,7 +80,7 @@ bool recorder_turn(struct work *work, bool was_ready, bool was_paused)
 	return became_ready;
 }
 
-/* KEDA's words, when it is told to check (doc/keda.md 6.1); the suggestion is ours. */
+/* KEDA's words, from its optional check (doc/keda.md 6.1); the suggestion is ours. */
 void recorder_unknown(struct work *work)
 {
 	struct built built;
@@ -99,7 +100,7 @@ static void put_info(struct buf *text, const struct scaler *s, const char *what,
 }
 
 /*
- * The text of an Event about push, and what has no effect: owned; NULL: there is none. *settled: no
+ * The text of an Event about push, and about ignored settings: owned; NULL: none. *settled: no
  * watch is changing.
  */
 static char *push_trouble(const struct work *work, bool *settled)
@@ -155,7 +156,7 @@ void recorder_forget_push(struct work *work)
 	recorder_push_anew(work);
 }
 
-/* KEDA's words about types that it means to drop, as it says them (doc/keda.md 6.1). */
+/* KEDA's own words about types that it will drop (doc/keda.md 6.1). */
 static void tell_announced(struct work *work, const char *type_name)
 {
 	const struct scaler_type *type = scaler_type_find(type_name);
@@ -206,7 +207,7 @@ void recorder_rival(struct work *work, const char *text)
 	r->said_rival = mem_dup(text);
 }
 
-/* Told once, with what the key says, as the object may be gone from the store. */
+/* Once, with the content of the key, as the object may be gone from the store. */
 void recorder_gone(struct work *work)
 {
 	const char *kind = scaled_kind_name(work->object->kind);
@@ -225,8 +226,8 @@ void recorder_gone(struct work *work)
 		return;
 	*slash = '\0';
 	work->recorder.said_gone = true;
-	send(work, &meta, "Normal", "KEDAScalersStopped", "Stopped scalers watch");
-	send(work, &meta, "Warning", reason, note);
+	send_event(work, &meta, "Normal", "KEDAScalersStopped", "Stopped scalers watch");
+	send_event(work, &meta, "Warning", reason, note);
 }
 
 void recorder_done(struct work *work)

@@ -14,21 +14,23 @@ void recorder_event(struct work *work, const char *type, const char *reason, con
 void recorder_kind_event(struct work *work, const char *type, const char *what, const char *text);
 void recorder_gone(struct work *work);
 void recorder_started(struct work *work); /* polling starts */
-/* Also logged; once while the text is the same. words: another Event before it; NULL: none. */
+/*
+ * Also logged; only once while the text is the same. words: of another Event before it; NULL: none.
+ */
 void recorder_check_failed(struct work *work, const char *words, const char *text);
-void recorder_check_passed(struct work *work); /* the next failure is told again */
-/* another HPA scales its target; told once; NULL: none does */
+void recorder_check_passed(struct work *work); /* the next failure is reported again */
+/* another HPA scales its target; reported once; NULL: none */
 void recorder_rival(struct work *work, const char *text);
-/* keys of metadata that are no parameters, if there are any */
+/* unknown keys in metadata, if any */
 void recorder_unknown(struct work *work);
-/* push was asked for and is off: told once per reason */
+/* push was requested and is off: reported once per reason */
 void recorder_push(struct work *work);
-/* when the condition Fallback has changed */
+/* if the condition Fallback has changed */
 void recorder_fallback(struct work *work, bool was);
-/* The same for Paused and Ready; true when it became ready. */
+/* The same for Paused and Ready; true if it became ready. */
 bool recorder_turn(struct work *work, bool was_ready, bool was_paused);
-void recorder_push_anew(struct work *work);   /* push may be another: it is looked at again */
-void recorder_forget_push(struct work *work); /* it is told once more */
+void recorder_push_anew(struct work *work);   /* push may have changed: checks it again */
+void recorder_forget_push(struct work *work); /* reports it once more */
 void recorder_done(struct work *work);
 
 #endif

@@ -16,7 +16,8 @@ struct work;
 
 void rivals_note(struct work *work);
 /*
- * Whether another one was first (cache/admit); err may be NULL. Cheap while no other has the claim.
+ * Whether another one was first (cache/admit); err may be NULL. Cheap while no other object has the
+ * claim.
  */
 bool rivals_refuse(const struct work *work, const struct scaledobject *so, struct err *err);
 

@@ -52,7 +52,7 @@ void scaleloop_note(struct work *work, const struct scale_facts *facts, const st
 }
 
 /*
- * Writes the decision to the journal when it or its reason differs from the last one. why gets its
+ * Writes the decision to the journal if it or its reason differs from the last one. why gets its
  * text, if that or a write needs it.
  */
 static void note_decision(struct work *work, const struct scale_facts *facts, const struct scale_decision *d, char *why,
@@ -70,8 +70,8 @@ static void note_decision(struct work *work, const struct scale_facts *facts, co
 }
 
 /*
- * When the triggers cannot be built (a Secret is missing, say) none was asked: only what needs none
- * is done, and the error is reported by reconcile.
+ * If the triggers cannot be built (for example, a Secret is missing), none was asked: only what
+ * needs none is done, and reconcile reports the error.
  */
 static void decide(struct work *work, const struct survey_result *r, const struct annotations *annotations)
 {
@@ -120,8 +120,8 @@ static void decide(struct work *work, const struct survey_result *r, const struc
 }
 
 /*
- * While no trigger can be built. The error may be another: of an object that is wrong by itself
- * nothing is decided.
+ * While no trigger can be built. The error may be another: nothing is decided for an object that is
+ * wrong itself.
  */
 static void decide_unasked(struct work *work, const struct scaledobject *so, const struct annotations *annotations,
 	const struct err *err)
@@ -147,8 +147,8 @@ void scaleloop_decide(struct work *work, const struct survey_result *result)
 		rivals_refuse(work, so, NULL);
 
 	/*
-	 * These are handled by reconcile: an object that is wrong, or waits for something, a pause,
-	 * and a target that another object claimed first.
+	 * reconcile handles these: an object that is wrong or waits for something, a pause, and a
+	 * target that another object claimed first.
 	 */
 	if (held || result->err)
 		queue_mark(work);

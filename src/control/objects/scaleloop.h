@@ -2,7 +2,7 @@
 #ifndef CONTROL_OBJECTS_SCALELOOP_H
 #define CONTROL_OBJECTS_SCALELOOP_H
 
-/* What follows from the answers of a ScaledObject's triggers. */
+/* Acts on the answers of a ScaledObject's triggers. */
 
 #include <stdint.h>
 

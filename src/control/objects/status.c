@@ -41,7 +41,7 @@ static void notice_pruning(struct work *work, const struct scaledobject_status *
 
 	if (work->control->times_pruned || !stored || !wanted)
 		return;
-	/* A condition that KEDA wrote has no time under our CRD either, until it changes. */
+	/* Under our CRD, too, a condition that KEDA wrote has no time until it changes. */
 	if ((wanted->since_unix_ms && !stored->since_unix_ms) ||
 		(wanted->observed_generation && !stored->observed_generation)) {
 		work->control->times_pruned = true;
@@ -51,7 +51,7 @@ static void notice_pruning(struct work *work, const struct scaledobject_status *
 	}
 }
 
-/* An Event, once until a write succeeds: the status itself cannot say it. */
+/* An Event, once until a write succeeds: the status itself cannot report it. */
 static void note_failure(struct work *work, const struct err *err)
 {
 	MEM_AUTO char *text = mem_printf("Its status could not be written: %s", err->msg);
@@ -119,7 +119,7 @@ void status_write(struct work *work)
 		work->status.futile = 0;
 		conditions_share(&work->status.wanted.conditions, &of->status->conditions);
 	}
-	/* The server accepted this patch and did not store it; it would again. */
+	/* The server accepted this patch but did not store it; it would again. */
 	if (work->status.sent == work->status.futile)
 		return;
 	body = mem_printf("{\"metadata\":{\"resourceVersion\":\"%s\"},%s", of->meta->resource_version, patch + 1);

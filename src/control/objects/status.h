@@ -2,7 +2,7 @@
 #ifndef CONTROL_OBJECTS_STATUS_H
 #define CONTROL_OBJECTS_STATUS_H
 
-/* The one writer of .status. */
+/* The only writer of .status. */
 
 #include <stdint.h>
 
@@ -11,12 +11,12 @@
 struct work;
 
 /*
- * The wanted status, for decide/conditions and decide/jobs/jobconditions to change; copied from the
- * stored one at first
+ * The wanted status, for decide/conditions and decide/jobs/jobconditions to change; initially a
+ * copy of the stored one
  */
 struct scaledobject_status *status_wanted(struct work *work, const struct scaledobject_status *stored);
-void status_write(struct work *work); /* patches what differs from the stored status */
-/* The same within delay_ms, so that a tick that ends until then is in the same write. */
+void status_write(struct work *work); /* patches the differences to the stored status */
+/* The same within delay_ms, so that a tick that ends before is in the same write. */
 void status_write_within(struct work *work, int64_t delay_ms);
 void status_stop(struct work *work);
 

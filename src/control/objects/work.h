@@ -3,8 +3,8 @@
 #define CONTROL_OBJECTS_WORK_H
 
 /*
- * The state of one ScaledObject or ScaledJob while we lead; each module has its own part of it,
- * which others read at most. Private to control/. Created when the store first shows the object,
+ * The state of one ScaledObject or ScaledJob while we lead. Each module has its own part of it;
+ * others may only read that. Private to control/. Created when the store first shows the object,
  * freed at the end of the turn in which it is deleted. What differs between the two kinds is a
  * table of functions (struct work_kind).
  */
@@ -28,15 +28,15 @@ struct readiness_told;
 struct work;
 struct write;
 
-/* The functions of a kind. All are called with an object of that kind. */
+/* The functions of a kind, called with an object of that kind. */
 struct work_kind {
 	void (*note)(struct work *work); /* it was created, changed or deleted */
-	/* true: the first reconcile is too early, as its target is being read. NULL: never */
+	/* true: the first reconcile must wait, because its target is being read. NULL: never */
 	bool (*awaits)(struct work *work);
 	/* starts the first write that is missing; the object is in the store, no write under way */
 	void (*reconcile)(struct work *work);
 	/*
-	 * true: something is read before the triggers are asked, and polling_prepared() is called
+	 * true: something must be read before the triggers are asked; polling_prepared() is called
 	 * when it is there. NULL: never
 	 */
 	bool (*prepare)(struct work *work);
@@ -50,19 +50,19 @@ struct control {
 	struct cache *cache;
 	struct kube *kube;
 	struct events *events;
-	int64_t query_deadline_ms, wake_interval_ms; /* as the version: see control_config */
+	int64_t query_deadline_ms, wake_interval_ms; /* like version: see control_config */
 	const char *version;
 	bool leading;
-	struct work *all;            /* by their prev and next */
-	struct loop_task turn;       /* reconciles the dirty ones at the end of the turn */
-	struct loop_timer next_turn; /* for those that were too many for one turn */
+	struct work *all;            /* linked by their prev and next */
+	struct loop_task turn;       /* reconciles dirty objects at the end of the turn */
+	struct loop_timer next_turn; /* for those beyond the limits of one turn */
 	struct loop_timer settle;    /* after such a flood: gives memory back to the system */
 	struct fairqueue dirty;      /* objects to reconcile: namespaces take turns */
 	size_t dirty_count;
 	bool times_pruned;                              /* the installed CRD drops the conditions' times */
 	struct counters_family *errors[SCALED_JOB + 1]; /* by enum scaled_kind */
 	struct counters_family *scalings, *loop_latency, *queued, *reconciles, *jobs_created, *job_failures;
-	struct work *making;   /* jobmaker.c: those with creates that wait, served in turn */
+	struct work *making;   /* jobmaker.c: objects with waiting creates, served in turn */
 	size_t creates;        /* under way */
 	size_t create_bytes;   /* of their bodies */
 	struct work *sweeping; /* jobsweeper.c: the same for deletes */
@@ -82,19 +82,19 @@ struct write_part {
 /* control/objects/reconcile.c, control/jobs/jobreconcile.c: what the last reconcile saw. */
 struct reconcile_part {
 	int64_t seen_generation;
-	struct annotations seen; /* of a ScaledJob: paused alone */
+	struct annotations seen; /* of a ScaledJob: only `paused` */
 };
 
 /* control/objects/hpakeeper.c */
 struct hpakeeper_part {
 	struct hpa_part {
 		uint64_t wanted;  /* fingerprint of what was written last */
-		uint64_t keys;    /* of the labels and annotations that were wanted last; 0: none yet */
-		bool stale;       /* it may have labels or annotations that were wanted before */
-		uint64_t came;    /* of what the API server made of it (hpaspec_print); 0: nothing yet */
-		bool over_others; /* the write under way changes what is there */
-		unsigned writes;  /* such ones, in a row */
-		int64_t again_ms; /* loop clock: it is not written before */
+		uint64_t keys;    /* of the labels and annotations wanted last; 0: none yet */
+		bool stale;       /* it may have labels or annotations that are no longer wanted */
+		uint64_t came;    /* of the API server's result (hpaspec_print); 0: nothing yet */
+		bool over_others; /* the write under way replaces an existing HPA */
+		unsigned writes;  /* such writes in a row */
+		int64_t again_ms; /* loop clock: not written before */
 	} hpa;
 	json_t *desired; /* the HPA being written; owned */
 	/* name and uid of the HPA that is, or was, being deleted, and that step's text; owned */
@@ -108,7 +108,7 @@ struct finalise_part {
 	unsigned restore_failures;
 };
 
-/* control/objects/recorder.c: what was told. Texts are owned; NULL: nothing. */
+/* control/objects/recorder.c: what was reported. Texts are owned; NULL: nothing. */
 struct recorder_part {
 	char *said_error;              /* the last Event ScaledObjectCheckFailed */
 	char *said_rival;              /* the last Event about an HPA of others */
@@ -128,7 +128,7 @@ struct pause_part {
 /* control/objects/rivals.c: the target and the HPA that the object claims. */
 struct rivals_part {
 	bool noted;
-	bool at_work; /* it has an HPA, which decides between two that are equally old */
+	bool at_work; /* it has an HPA, which decides between two of equal age */
 	uint64_t target, hpa;
 };
 
@@ -137,20 +137,20 @@ struct status_part {
 	bool known; /* wanted was copied from the stored one */
 	struct scaledobject_status wanted;
 	struct kube_call *call;
-	struct loop_timer again; /* back-off after a failure, or waits for the first tick */
+	struct loop_timer again; /* back-off after a failure, or the wait for the first tick */
 	unsigned failures;
 	bool said_failure; /* by an Event, since the last successful write */
-	uint64_t futile;   /* fingerprint of a patch that the server accepted and did not store; not sent again */
+	uint64_t futile;   /* fingerprint of a patch that the server accepted but did not store; not sent again */
 	uint64_t sent;     /* of the patch under way */
 };
 
 /*
  * control/objects/polling.c: when the triggers are asked; control/objects/scaleloop.c,
- * control/jobs/jobloop.c: what follows from the answers.
+ * control/jobs/jobloop.c: the reactions.
  */
 struct loop_part {
 	bool running;
-	struct survey *survey; /* the poll under way */
+	struct survey *survey; /* the look under way */
 	bool unwatched;        /* no trigger can be built: it runs for what needs none (polling_keep) */
 	bool preparing;        /* its kind's prepare() is under way; the survey follows */
 	bool owed;             /* a poll is due, by time or because the object changed; the next look is that poll */
@@ -159,20 +159,20 @@ struct loop_part {
 	int64_t due_ms;        /* loop clock: the next poll */
 	struct loop_timer timer;
 	int64_t last_active_unix_ms;
-	struct readiness readiness; /* what Ready says of failures */
+	struct readiness readiness; /* what Ready says about failures */
 	struct readiness_told
-		*told; /* what the log says of them, by trigger, the formula last; owned; NULL: nothing yet */
+		*told; /* what was logged about them, by trigger, the formula last; owned; NULL: nothing yet */
 	size_t told_count;
 	bool was_failing;       /* in the log */
 	bool again;             /* the timer fired during a look: another one follows */
 	bool woken;             /* a source asked for a look, which has not begun */
-	uint64_t woken_after;   /* readings_mark when it asked last */
+	uint64_t woken_after;   /* readings_mark of its last request */
 	int64_t looked_at_ms;   /* loop clock: start of the last look */
-	struct loop_timer wake; /* a look that a source asked for, at the end of the wake interval */
+	struct loop_timer wake; /* for a look at the end of the wake interval */
 	int64_t late_ms;        /* delay of the last poll, for /metrics */
 	bool late_known;
-	struct annotations annotations; /* at the last reconcile that succeeded */
-	uint64_t questions;             /* scalers_questions then */
+	struct annotations annotations; /* at the last successful reconcile */
+	uint64_t questions;             /* scalers_questions at that time */
 };
 
 /* control/objects/act.c: writes /scale. */
@@ -192,9 +192,9 @@ struct work {
 	struct object *object; /* counted */
 	const struct work_kind *kind;
 	char *subject; /* "scaledobject default/web", for the log; owned */
-	bool looked;   /* once, at least */
+	bool looked;   /* reconciled at least once */
 	/*
-	 * when it was created, not later than we have known it by a clock that may have been set
+	 * creation time, no later than when we first saw it by our clock, which may have been set
 	 * back
 	 */
 	int64_t created_unix_ms;
@@ -216,6 +216,6 @@ struct work {
 
 /* For a pause that begins at its creation: the API server's clock may be hours ahead of ours. */
 int64_t work_created_unix_ms(struct work *work, int64_t now_unix_ms);
-bool work_says(const struct work *work, const char *type); /* the condition is True in the wanted status */
+bool work_says(const struct work *work, const char *type); /* whether the condition is True in the wanted status */
 
 #endif

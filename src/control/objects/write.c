@@ -12,7 +12,7 @@
 #include "control/objects/queue.h"
 #include "control/objects/work.h"
 
-/* Conflicts in a row that are not told: others write the object and its HPA, too. */
+/* Conflicts in a row that are not reported: others write the object and its HPA, too. */
 #define CONFLICTS_USUAL 3
 
 struct write {
@@ -85,7 +85,7 @@ void write_start(struct work *work, const struct kube_request *request, const ch
 	work->write.call = kube_call(work->control->kube, &asked, on_written, w);
 }
 
-/* Until the back-off of a failed write is over nothing is tried. */
+/* Nothing is tried until the back-off of a failed write is over. */
 bool write_must_wait(struct work *work)
 {
 	struct write_part *r = &work->write;

@@ -4,7 +4,7 @@
 
 /*
  * The write that a reconcile has under way for an object, one at a time. Its answer leads to the
- * next reconcile, a failure after a back-off.
+ * next reconcile, a failure to one after a back-off.
  */
 
 #include <stdbool.h>
@@ -24,13 +24,13 @@ typedef bool (*write_failure_fn)(struct work *work, const struct err *err); /* t
 void write_start(struct work *work, const struct kube_request *request, const char *doing, write_answer_fn on_success,
 	write_failure_fn on_failure);
 bool write_must_wait(struct work *work);     /* true while a failed write backs off; its end leads to a reconcile */
-bool write_is_news(const struct work *work); /* whether the failure is to be told: no conflict that passes */
-void write_forgive(struct work *work);       /* ends the back-off: the failure was of something else */
-/* Keeps an error that no answer told, as that of a write, with its back-off. NULL: none. */
+bool write_is_news(const struct work *work); /* whether the failure is to be reported: not a passing conflict */
+void write_forgive(struct work *work);       /* ends the back-off: the failure concerned something else */
+/* Keeps an error that came from no answer like that of a write, with its back-off. NULL: none. */
 void write_keep_error(struct work *work, const struct err *err);
-/* Whether this failure, which another try mends at once, was not one of too many; counts it. */
+/* Counts a failure that another try fixes at once; true unless there were too many in a row. */
 bool write_try_at_once(struct work *work, unsigned most);
-void write_again(struct work *work, int64_t delay_ms); /* another reconcile in so many ms */
+void write_again(struct work *work, int64_t delay_ms); /* another reconcile in delay_ms */
 void write_stop(struct work *work);
 
 #endif

@@ -29,8 +29,8 @@ static int to_number(const struct formula *f, const struct formula_cell *value, 
 }
 
 /*
- * What fails with -1 for each trigger is refused, as KEDA does (validateScalingModifiersFormula); a
- * division by zero does not fail there.
+ * A formula that fails with -1 for each trigger is refused, as in KEDA
+ * (validateScalingModifiersFormula); a division by zero does not fail there.
  */
 static int try(const struct formula *f, struct err *err)
 {
@@ -52,7 +52,7 @@ static int compare_places(const void *a, const void *b)
 	return order != 0 ? order : (x > y) - (x < y);
 }
 
-/* A formula of 16 KiB may name thousands of times one of a thousand variables. */
+/* A formula of 16 KiB may refer thousands of times to one of a thousand variables. */
 static void sort_variables(struct formula_parser *p)
 {
 	p->by_name = mem_array(p->variable_count + 1, sizeof(*p->by_name));

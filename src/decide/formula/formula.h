@@ -43,9 +43,9 @@ struct formula_value {
 };
 
 /*
- * values[i] is variables[i]'s. -1 and ERR_INVALID when it cannot be worked out for these values (an
- * index out of range, too many steps, a result that is no number: NaN and infinity are errors, too:
- * they must never reach an HPA). Takes 64 KiB of stack.
+ * values[i] is the value of variables[i]. -1 and ERR_INVALID if there is no result for these values
+ * (an index out of range, too many steps, a result that is not a number: NaN and infinity are
+ * errors, too, because they must never reach an HPA). Takes 64 KiB of stack.
  */
 int formula_evaluate(const struct formula *f, const struct formula_value *values, struct formula_value *out,
 	struct err *err);

@@ -38,7 +38,7 @@ static const struct function {
 	{ "map", TAKES_PREDICATE, LOOP_MAP },
 };
 
-static const struct function *find(const char *name, size_t len)
+static const struct function *function_of(const char *name, size_t len)
 {
 	for (size_t i = 0; i < MEM_COUNT(functions); i++)
 		if (strlen(functions[i].name) == len && memcmp(functions[i].name, name, len) == 0)
@@ -48,7 +48,7 @@ static const struct function *find(const char *name, size_t len)
 
 bool formula_call_exists(const char *name, size_t len)
 {
-	return find(name, len);
+	return function_of(name, len);
 }
 
 /* ---- Functions of values ---- */
@@ -209,8 +209,8 @@ static int parse_loop(struct formula_parser *p, const struct formula_token *name
 }
 
 /*
- * expr-lang adds the elements of an array that is written out from the right, without making it; so
- * the last digit is the same.
+ * expr-lang adds the elements of a literal array from the right, without making the array; doing
+ * the same keeps the last digit the same.
  */
 static void add_written(struct formula_parser *p, const struct formula_token *name, struct formula_shape array,
 	struct formula_shape *out)
@@ -256,7 +256,7 @@ static int call_predicate(struct formula_parser *p, const struct formula_token *
 int formula_call(struct formula_parser *p, const struct formula_token *name, const struct formula_shape *piped,
 	struct formula_shape *out)
 {
-	const struct function *fn = find(name->text, name->len);
+	const struct function *fn = function_of(name->text, name->len);
 	int rc;
 
 	if (!fn)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Writes the code, and counts what it will need when it runs. */
+/* Writes the code, and counts the stack, locals and loops that it needs at run time. */
 
 #include "base/mem.h"
 #include "decide/formula/formula_parts.h"

@@ -15,7 +15,7 @@ static const struct operator
 	const char *sign;
 }
 operators[] = {
-	[TOKEN_PIPE] = { 1, OP_POP, "|" }, /* 0 there; all are one more here, so that 0 is none */
+	[TOKEN_PIPE] = { 1, OP_POP, "|" }, /* 0 there; each precedence is one more here, so that 0 means none */
 	[TOKEN_OR] = { 11, OP_JUMP_IF_TRUE, "or" },
 	[TOKEN_AND] = { 16, OP_JUMP_IF_FALSE, "and" },
 	[TOKEN_EQ] = { 21, OP_EQUAL, "==" },
@@ -72,7 +72,7 @@ static const struct operator* comparison(enum formula_token_kind kind)
 }
 
 /*
- * a < b < c is a < b and b < c with b worked out once; the jumps that wait for the end are chained
+ * a < b < c is a < b and b < c, with b evaluated once; the jumps that wait for the end are chained
  * through their args.
  */
 static int parse_comparisons(struct formula_parser *p, struct formula_place place, const struct operator* o,
@@ -113,7 +113,7 @@ static int parse_comparisons(struct formula_parser *p, struct formula_place plac
 	return 0;
 }
 
-/* Whether the right operand is a literal 0: % by it always fails. */
+/* Whether the right operand is a literal 0, with which % always fails. */
 static bool is_zero(const struct formula *f, uint32_t start)
 {
 	if (f->code_count != start + 1 || f->code[start].op != OP_PUSH)

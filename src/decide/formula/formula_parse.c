@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* All but binary operators and functions, as expr-lang's parser/parser.go reads it. */
+/* Parses everything but binary operators and functions, like expr-lang's parser/parser.go. */
 
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "decide/formula/formula_parts.h"
 
-/* parser/operator/operator.go, one more as in formula_operators.c */
+/* parser/operator/operator.go, plus one as in formula_operators.c */
 #define PRECEDENCE_NOT  51
 #define PRECEDENCE_SIGN 91
 
@@ -42,7 +42,7 @@ int formula_parse_expect(struct formula_parser *p, enum formula_token_kind kind)
 
 /* ---- Names ---- */
 
-/* The error lists the triggers, or says which one has a name that no formula can contain. */
+/* The error lists the triggers, or names one whose name no formula can contain. */
 static int unknown_name(struct formula_parser *p, const struct formula_token *name)
 {
 	char list[200] = "";
@@ -428,7 +428,7 @@ int formula_parse_enclosed(struct formula_parser *p, enum formula_token_kind clo
 
 /* ---- The whole ---- */
 
-/* float() around it, as KEDA puts it. */
+/* KEDA puts float() around the formula. */
 static int must_be_number(struct formula_parser *p, struct formula_shape s)
 {
 	if (formula_types_numeric(s))

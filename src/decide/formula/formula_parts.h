@@ -184,8 +184,8 @@ struct formula {
 /* ---- Static types (expr-lang's natures) ---- */
 
 /*
- * Both known only at run time ("open"): SHAPE_ANY results from functions and mixed arrays,
- * SHAPE_UNKNOWN from all else. They differ in the type of a conditional.
+ * Both are known only at run time ("open"): SHAPE_ANY results from functions and mixed arrays,
+ * SHAPE_UNKNOWN from everything else. They differ in the type of a conditional.
  */
 enum formula_base { SHAPE_UNKNOWN, SHAPE_ANY, SHAPE_NIL, SHAPE_BOOL, SHAPE_INT, SHAPE_FLOAT };
 

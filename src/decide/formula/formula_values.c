@@ -161,7 +161,7 @@ static int divide(struct formula_machine *m, struct formula_cell *a, const struc
 	return 0;
 }
 
-/* With NaN a number is neither less, equal nor more. */
+/* With NaN a number is neither less, equal nor greater. */
 static int compare(enum formula_op op, struct formula_cell *out, bool less, bool equal, bool more)
 {
 	if (op == OP_LESS || op == OP_LESS_EQUAL)
@@ -297,7 +297,7 @@ static int take_number(struct formula_machine *m, struct fold *fold, const struc
 	return 0;
 }
 
-static int take(struct formula_machine *m, struct fold *fold, const struct formula_cell *v)
+static int fold_value(struct formula_machine *m, struct fold *fold, const struct formula_cell *v)
 {
 	if (formula_machine_spend(m, 1) < 0)
 		return -1;
@@ -308,7 +308,7 @@ static int take(struct formula_machine *m, struct fold *fold, const struct formu
 			formula_values_name(v));
 	for (uint32_t i = 0; i < v->len; i++) {
 		struct formula_cell element = formula_machine_element(m, v, i);
-		if (take(m, fold, &element) < 0)
+		if (fold_value(m, fold, &element) < 0)
 			return -1;
 	}
 	return 0;
@@ -359,7 +359,7 @@ int formula_values_many(struct formula_machine *m, enum formula_op op, struct fo
 	if (count == 1 && !is_number(a) && !is_array(a) && (op == OP_MIN || op == OP_MAX))
 		return 0;
 	for (uint32_t i = 0; i < count; i++)
-		if (take(m, &fold, &a[i]) < 0)
+		if (fold_value(m, &fold, &a[i]) < 0)
 			return -1;
 	if (op == OP_MIN || op == OP_MAX)
 		*a = fold.best;

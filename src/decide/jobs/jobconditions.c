@@ -56,7 +56,7 @@ void jobconditions_after_reconcile(const struct scaledjob *sj, const struct job_
 
 /* ---- After a tick ---- */
 
-/* What fails for the moment, and is not told in Ready yet, is as active as it was. */
+/* While a passing failure is not yet reported in Ready, the trigger stays as active as it was. */
 static bool trigger_active(const void *arg, const char *metric, bool was, size_t *at)
 {
 	const struct jobs_facts *facts = arg;
@@ -72,8 +72,9 @@ static bool trigger_active(const void *arg, const char *metric, bool was, size_t
 
 /*
  * KEDA's message with the cause appended, for users of kubectl. It is kept while the failure is the
- * same (its text may name another Job each time), and without a failure, too: reconcile writes
- * "ready to scaling" and the loop "ready for scaling", both as in KEDA, and would write in turn.
+ * same (its text may name another Job each time), and also without a failure: reconcile writes
+ * "ready to scaling" and the loop "ready for scaling", both as in KEDA, and would overwrite each
+ * other.
  */
 static void say_ready(const struct statusparts *p, const struct jobs_facts *facts, const struct jobs_words *says)
 {

@@ -23,7 +23,7 @@ struct job_outcome {
 	 * field or Job
 	 */
 	const struct err *err;
-	bool paused_known, paused; /* unknown: the annotation cannot be read, Paused stays */
+	bool paused_known, paused; /* unknown: the annotation is unreadable, Paused stays */
 	/*
 	 * external ones in trigger order, for externalMetricNames; NULL (an error, or unknown yet):
 	 * the stored ones stay

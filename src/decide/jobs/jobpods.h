@@ -2,7 +2,7 @@
 #ifndef DECIDE_JOBS_JOBPODS_H
 #define DECIDE_JOBS_JOBPODS_H
 
-/* When a Job is no longer pending (doc/keda.md 4.3). Pure. */
+/* Whether a Job is still pending (doc/keda.md 4.3). Pure. */
 
 #include <jansson.h>
 #include <stdbool.h>

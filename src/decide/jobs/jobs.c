@@ -9,11 +9,10 @@
 #include "decide/jobs/jobs_parts.h"
 #include "decide/verdict.h"
 
-#define COUNT_MAX                                                                                                      \
-	INT64_C(1000000000000000) /* more Jobs than there can be: sums of a few such numbers, and their doubles, are   \
-				     exact */
+/* More Jobs than possible; sums of a few such numbers are exact, also as doubles. */
+#define COUNT_MAX INT64_C(1000000000000000)
 
-/* ---- What the spec says ---- */
+/* ---- The spec ---- */
 
 const char *const jobs_strategies[] = {
 	[JOBS_STRATEGY_DEFAULT] = "default",
@@ -31,7 +30,7 @@ const char *const jobs_calculations[] = {
 	NULL,
 };
 
-/* The index of a word in a list that ends with NULL; 0, the default, for any other text. */
+/* The index of a word in a NULL-terminated list; 0, the default, for any other text. */
 static unsigned index_of(const char *word, const char *const *words)
 {
 	for (unsigned i = 0; words[i]; i++)
@@ -79,7 +78,7 @@ static int64_t greater(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* NaN, which should have come as an error, counts as 0. */
+/* NaN, which should have been an error, counts as 0. */
 static double not_negative(double number)
 {
 	return number > 0 ? number : 0;
@@ -93,7 +92,7 @@ static int64_t whole(double number)
 	return (int64_t)fmax(-(double)COUNT_MAX, fmin(number, (double)COUNT_MAX));
 }
 
-/* ---- What runs ---- */
+/* ---- Jobs at work ---- */
 
 int64_t jobs_at_work(const struct jobs_facts *facts)
 {
@@ -120,7 +119,7 @@ int64_t jobs_running_share(const struct jobs_facts *facts)
 	return whole((double)jobs_beyond_min(facts) * percentage);
 }
 
-/* ---- What the triggers ask for ---- */
+/* ---- The triggers' demand ---- */
 
 bool jobs_next_share(const struct jobs_facts *facts, struct jobs_share *share)
 {
@@ -146,16 +145,16 @@ bool jobs_next_share(const struct jobs_facts *facts, struct jobs_share *share)
 	return true;
 }
 
-/* Of all active triggers together. */
+/* The demand of all active triggers. */
 struct demand {
 	double queue;
-	double jobs;   /* needed for it; at most max, for each trigger and in total */
+	double jobs;   /* Jobs needed for it; at most max, per trigger and in total */
 	double wanted; /* the same without max */
 };
 
 /*
- * The maximum or minimum (fmax, fmin) of queue and Jobs each. KEDA takes both from the trigger with
- * the longest (shortest) queue: where targets differ, a longer queue may then lower the number of
+ * The maximum or minimum (fmax, fmin) of queue and of Jobs. KEDA takes both from the trigger with
+ * the longest (shortest) queue: with different targets, a longer queue may then lower the number of
  * Jobs.
  */
 static struct demand pick(double (*of_two)(double a, double b), struct demand a, struct demand b)
@@ -207,7 +206,7 @@ static struct demand demand_of_all(const struct jobs_facts *facts)
 	return (struct demand){ all.queue / count, all.jobs / count, all.wanted / count };
 }
 
-/* ---- What the conditions say ---- */
+/* ---- The conditions ---- */
 
 const struct jobs_words jobs_ready_refused = { CONDITION_FALSE, "KEDAJobCreateFailed", "Failed to create Jobs" };
 
@@ -249,7 +248,7 @@ static struct jobs_cause error_of(const struct jobs_words *ready, const char *me
 	return (struct jobs_cause){ ready, metric_name, err->msg, err->kind };
 }
 
-/* What blocks all Jobs comes first. */
+/* A failure that blocks all Jobs comes first. */
 static struct jobs_cause first_cause(const struct jobs_facts *facts, bool is_active)
 {
 	const struct jobs_trigger *failing = first_failing(facts);
@@ -294,20 +293,17 @@ bool jobs_is_answered(const struct jobs_facts *facts)
 }
 
 /*
- * How many Jobs the strategy asks for, with `needed` of them for the work and at most `max` beyond
+ * How many Jobs the strategy asks for, given `needed` Jobs for the work and at most `max` beyond
  * the minimum (doc/keda.md 4.3).
  */
-static int64_t ask(const struct jobs_facts *facts, int64_t needed, int64_t max)
+static int64_t asked_jobs(const struct jobs_facts *facts, int64_t needed, int64_t max)
 {
 	int64_t running = jobs_beyond_min(facts), pending = jobs_pending(facts), room = max - running, asked = 0;
 
 	switch (jobs_strategy(facts->spec)) {
 	case JOBS_STRATEGY_DEFAULT: asked = needed - running; break;
 	case JOBS_STRATEGY_CUSTOM: asked = needed - jobs_deduction(facts->spec) - jobs_running_share(facts); break;
-	/*
-	 * KEDA's two branches are this: the first is taken when needed - pending is more than the
-	 * room
-	 */
+	/* equals KEDA's two branches: it takes the first if needed - pending exceeds the room */
 	case JOBS_STRATEGY_ACCURATE: asked = needed - pending; break;
 	case JOBS_STRATEGY_EAGER: asked = smaller(needed, room - pending); break;
 	}
@@ -317,13 +313,13 @@ static int64_t ask(const struct jobs_facts *facts, int64_t needed, int64_t max)
 static void decide_active(const struct jobs_facts *facts, const struct demand *all, struct jobs_decision *d)
 {
 	int64_t most = jobs_strategy(facts->spec) == JOBS_STRATEGY_EAGER ? COUNT_MAX : whole(ceil(all->queue)),
-		unlimited = smaller(ask(facts, whole(ceil(all->wanted)), COUNT_MAX), most);
+		unlimited = smaller(asked_jobs(facts, whole(ceil(all->wanted)), COUNT_MAX), most);
 
 	if (jobs_is_answered(facts)) {
 		d->rule = JOBS_RULE_ENOUGH;
 		return;
 	}
-	d->create = (int32_t)smaller(ask(facts, d->max_scale, scaledjob_max(facts->spec)), most);
+	d->create = (int32_t)smaller(asked_jobs(facts, d->max_scale, scaledjob_max(facts->spec)), most);
 	if (d->create < unlimited)
 		d->rule = JOBS_RULE_AT_MAX;
 	else

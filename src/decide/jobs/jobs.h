@@ -11,22 +11,22 @@
  * Always: at most max Jobs beyond the minimum; at least the minimum; while the same triggers are
  * active, a longer queue never gives fewer Jobs (max and sum: also when a trigger becomes active;
  * avg and min include active triggers only, so a new one with a short queue lowers them, as in
- * KEDA); a failing source never raises the number of Jobs. Therefore, and because an unknown number
- * is not 0, it differs from KEDA:
+ * KEDA); a failing source never raises the number of Jobs. For these reasons, and because unknown
+ * does not mean 0, the decision differs from KEDA's:
  *
- *   - an active trigger with an empty queue counts as active with 0 (KEDA's max takes all-zero
- *     queues as inactive, its min replaces a zero by the next number). A negative queue is 0, a
- *     negative target none;
+ *   - an active trigger with an empty queue counts as active with 0 (KEDA's max treats all-zero
+ *     queues as inactive, its min replaces a zero by the next number). A negative queue counts as
+ *     0, a negative target as none;
  *   - max and min choose queue and number of Jobs separately. KEDA takes both from the trigger with
- *     the longest (shortest) queue: where targets differ, 1 more in a queue can turn 10 Jobs into
+ *     the longest (shortest) queue: with different targets, 1 more in a queue can turn 10 Jobs into
  *     1;
  *   - max and sum leave out a failing trigger, as in KEDA; avg counts it with an empty queue; min
  *     is then unknown, and nothing is created beyond the minimum;
  *   - max also limits custom (in KEDA only at each creation, so that a small percentage creates
  *     Jobs without end); a percentage that is NaN or infinite is invalid;
- *   - answers that were acted on before give Jobs once, as the source was not asked since;
- *   - while the Jobs cannot be read, none is created (KEDA takes them as 0 and creates all again);
- *     without the Pods that the strategy needs, none beyond the minimum.
+ *   - answers create Jobs only once, even if the source has not been asked since;
+ *   - while the Jobs cannot be read, none is created (KEDA counts 0 and creates all again); without
+ *     the Pods that the strategy needs, none beyond the minimum.
  */
 
 #include <stdbool.h>
@@ -40,15 +40,15 @@
 
 struct jobs_trigger { /* a metric of a trigger in this tick; strings borrowed */
 	/*
-	 * in spec.triggers; consecutive ones with the same index are the metrics of one trigger,
-	 * whose queue is the first one's and whose target is the mean of theirs
+	 * in spec.triggers; consecutive entries with the same index are the metrics of one trigger,
+	 * whose queue is the first one's and whose target is their mean
 	 */
 	int index;
 	const char *metric_name; /* "s0-redis-jobs" */
 	double queue;            /* the source's value */
-	double target;           /* averageValue: work per Job; 0: none, which needs no Jobs */
+	double target;           /* averageValue: work per Job; 0: none, so no Jobs are needed */
 	bool active;
-	const struct err *err; /* NULL: the above is good */
+	const struct err *err; /* NULL: the above is valid */
 };
 
 struct jobs_facts {
@@ -58,29 +58,29 @@ struct jobs_facts {
 	size_t trigger_count; /* external ones only */
 	/*
 	 * why the Jobs cannot be read; NULL: running is valid. ERR_WAITING: not read yet, which is
-	 * no failure
+	 * not a failure
 	 */
 	const struct err *jobs_err;
 	/* the same for the Pods that the strategy needs; NULL: pending is valid or not needed */
 	const struct err *pods_err;
-	int32_t running; /* unfinished Jobs, and those whose creation was sent */
+	int32_t running; /* unfinished Jobs, including those whose creation was sent */
 	/*
 	 * those of them without a started Pod (decide/jobs/jobpods.h); only if jobs_needs_pods
 	 */
 	int32_t pending;
 	/*
-	 * Jobs were created for these very answers, as a source that asked to be left alone has no
-	 * newer ones. For default these Jobs run, or ended since; the other strategies subtract no
-	 * Job that has started, or only some, and would create them anew.
+	 * Jobs were created for these very answers, because a source that asked for a pause has no
+	 * newer ones. For the default strategy these Jobs run, or ended since; the other strategies
+	 * subtract none, or only some, of the started Jobs, and would create them again.
 	 */
 	bool answered;
 	bool paused;
 	int64_t last_active_unix_ms; /* 0: never */
-	/*
-	 * why the last creation of a Job failed, in the API server's words; NULL: it did not
-	 */
+	/* why the last creation of a Job failed, in the API server's words; NULL: it did not */
 	const char *create_trouble;
-	/* readiness_judge's, of jobs_ready_look: Ready stays; its text names the cause anew */
+	/*
+	 * readiness_judge's, of jobs_ready_look: Ready stays; its text is to name the present cause
+	 */
 	bool ready_waits, cause_is_news;
 };
 
@@ -104,7 +104,7 @@ enum jobs_rule { /* the rule that decided; jobs_explain() describes it */
 	JOBS_RULE_INACTIVE, /* no trigger is active (a ScaledJob with a minimum still is) */
 };
 
-/* What a condition says: KEDA's reason and message (doc/keda.md 4.4); constants. */
+/* A condition's reason and message, KEDA's (doc/keda.md 4.4); constants. */
 struct jobs_words {
 	enum condition_status status;
 	const char *reason, *message;
@@ -131,7 +131,7 @@ struct jobs_decision {
 	const struct jobs_words *ready_words, *active_words;
 };
 
-/* Whether no more Jobs are due for what the triggers say: those that were decided are all. */
+/* Whether the present answers need no more Jobs: all that were decided for them exist. */
 bool jobs_is_answered(const struct jobs_facts *facts);
 
 /* Whether the strategy needs Pods (accurate, eager); with any other no Pod is read. */
@@ -152,9 +152,9 @@ uint64_t jobs_mark(const struct jobs_facts *facts, const struct jobs_decision *d
  * trigger ("s0-redis-jobs: ..."). False: none.
  */
 bool jobs_failure(const struct jobs_facts *facts, char *out, size_t size);
-/* A fingerprint of it, without numbers and names that differ at each failure; 0: none. */
+/* A fingerprint of that failure, without numbers and names that vary; 0: none. */
 uint64_t jobs_failure_mark(const struct jobs_facts *facts);
-/* What it means for Ready; the caller adds what only he knows. */
+/* The facts for readiness_judge; the caller adds what only it knows. */
 struct readiness_look jobs_ready_look(const struct jobs_facts *facts, const struct jobs_decision *d);
 
 #endif

@@ -5,7 +5,7 @@
 #include "decide/jobs/jobs_parts.h"
 #include "decide/sentence.h"
 
-#define NAMED_MAX 5 /* triggers named in a sentence; the rest is counted */
+#define NAMED_MAX 5 /* triggers named in a sentence; the rest are counted */
 
 /* "1 Job", "7 Jobs", "no Job" */
 static void add_jobs(struct sentence *s, int64_t count)
@@ -28,7 +28,7 @@ static bool picked(const struct jobs_share *share, enum pick pick)
 	return false;
 }
 
-static size_t count(const struct jobs_facts *facts, enum pick pick)
+static size_t count_picked(const struct jobs_facts *facts, enum pick pick)
 {
 	struct jobs_share share = { 0 };
 	size_t n = 0;
@@ -38,7 +38,7 @@ static size_t count(const struct jobs_facts *facts, enum pick pick)
 	return n;
 }
 
-/* "s1-redis-mail (connection refused)": the metric of the trigger that fails. */
+/* "s1-redis-mail (connection refused)": the metric of a failing trigger. */
 static void add_failing(struct sentence *s, const struct jobs_share *share)
 {
 	const struct jobs_trigger *t = share->first;
@@ -78,13 +78,13 @@ static void add_triggers(struct sentence *s, const struct jobs_facts *facts, enu
 		sentence_add(s, " and %zu more", more);
 }
 
-/* ---- Their clauses ---- */
+/* ---- Clauses ---- */
 
-/* How many triggers the calculation is of: in avg what fails counts, too. */
+/* The number of triggers that the calculation uses: avg counts failing ones, too. */
 static size_t counted(const struct jobs_facts *facts)
 {
-	return count(facts, PICK_ACTIVE) +
-		(jobs_calculation(facts->spec) == JOBS_CALCULATION_AVG ? count(facts, PICK_FAILING) : 0);
+	return count_picked(facts, PICK_ACTIVE) +
+		(jobs_calculation(facts->spec) == JOBS_CALCULATION_AVG ? count_picked(facts, PICK_FAILING) : 0);
 }
 
 static void add_queue_of_one(struct sentence *s, const struct jobs_facts *facts, const struct jobs_decision *d)
@@ -128,7 +128,7 @@ static void add_running(struct sentence *s, const struct jobs_facts *facts)
 		sentence_add(s, " (%lld for minReplicaCount)", (long long)(running - beyond));
 }
 
-/* What the strategy subtracts, unlike default. */
+/* What strategies other than default subtract. */
 static void add_strategy(struct sentence *s, const struct jobs_facts *facts)
 {
 	int64_t pending = jobs_pending(facts);
@@ -151,7 +151,7 @@ static void add_strategy(struct sentence *s, const struct jobs_facts *facts)
 
 static void add_troubles(struct sentence *s, const struct jobs_facts *facts)
 {
-	if (count(facts, PICK_FAILING) > 0) {
+	if (count_picked(facts, PICK_FAILING) > 0) {
 		sentence_add(s, "; failing: ");
 		add_triggers(s, facts, PICK_FAILING);
 	}
@@ -159,11 +159,11 @@ static void add_troubles(struct sentence *s, const struct jobs_facts *facts)
 		sentence_add(s, "; the last Job could not be created: %s", facts->create_trouble);
 }
 
-/* What is known, and is not enough to be active. */
+/* Known readings that do not make it active. */
 static void add_readings(struct sentence *s, const struct jobs_facts *facts)
 {
 	sentence_add(s, "no trigger is active");
-	if (count(facts, PICK_READ) > 0) {
+	if (count_picked(facts, PICK_READ) > 0) {
 		sentence_add(s, " (");
 		add_triggers(s, facts, PICK_READ);
 		sentence_add(s, ")");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What tells one decision of a ScaledJob from the next without making its sentence, and one failure
- * from the next without comparing its words.
+ * Fingerprints: whether a decision of a ScaledJob differs from the last one, without making its
+ * sentence, and whether a failure does, without comparing its words.
  */
 #include "decide/jobs/jobs.h"
 #include "decide/jobs/jobs_parts.h"
@@ -11,7 +11,7 @@ static uint64_t mark_trigger(uint64_t mark, const struct jobs_trigger *t)
 {
 	mark = mark_pair(mark, t->index, t->active);
 	mark = mark_text(mark, t->metric_name);
-	/* What is not good may be anything. */
+	/* Without a valid reading the queue is undefined. */
 	mark = mark_number(mark, !t->err ? t->queue : 0);
 	mark = mark_number(mark, !t->err ? t->target : 0);
 	return mark_err(mark, t->err);
@@ -58,7 +58,7 @@ struct readiness_look jobs_ready_look(const struct jobs_facts *facts, const stru
 
 	if (words && words->status == CONDITION_TRUE)
 		return (struct readiness_look){ .threshold = -1 };
-	/* The API server refuses Jobs for a reason that somebody gave it. */
+	/* The API server refuses Jobs for a reason that someone configured. */
 	return (struct readiness_look){ .failing = true,
 		.at_once = words == &jobs_ready_refused,
 		.threshold = -1,

@@ -31,7 +31,7 @@ static json_t *make_labels(const struct scaledjob *sj, const char *version)
 	return object;
 }
 
-/* Ours over the user's, too: a wrong version would delete a Job, or keep an outdated one. */
+/* Ours override the user's, too: a wrong version would delete a Job, or keep an outdated one. */
 static json_t *make_annotations(const struct scaledjob *sj)
 {
 	json_t *object = inherit_map(&sj->meta.annotations);
@@ -52,7 +52,7 @@ static json_t *make_metadata(const struct scaledjob *sj, const char *version)
 /* ---- Spec ---- */
 
 /*
- * The object at key, created when absent. Borrowed. NULL when parent is NULL or the value is no
+ * The object at key, created if absent. Borrowed. NULL if parent is NULL or the value is not an
  * object, which the API server will refuse.
  */
 static json_t *object_at(json_t *parent, const char *key)
@@ -77,7 +77,7 @@ static void dress_pods(json_t *spec, const char *name)
 		return;
 	labels = object_at(object_at(template, "metadata"), "labels");
 	json_object_set_new(labels, JOB_OWNER_LABEL, json_string(name));
-	/* The default of Pods, Always, is invalid in a Job. */
+	/* Always, the default of Pods, is invalid in a Job. */
 	if (json_is_object(pod) && is_unset(json_object_get(pod, "restartPolicy")))
 		json_object_set_new(pod, "restartPolicy", json_string("OnFailure"));
 }
@@ -126,10 +126,10 @@ char *jobspec_name(const struct scaledjob *sj, uint64_t random, char out[JOBSPEC
 	return out;
 }
 
-/* ---- What is to be deleted ---- */
+/* ---- Jobs to delete ---- */
 
 /*
- * The API server counts generations of one object: those of another of its name are not
+ * Generations are counted per object: those of another object with the same name are not
  * comparable.
  */
 static bool is_of(const struct scaledjob *sj, const struct job *job)
@@ -149,16 +149,13 @@ static bool is_outdated(const struct scaledjob *sj, const struct jobtemplate *kn
 	if (!*now) /* the current template is unknown */
 		return false;
 	if (is_of(sj, job) && is_covered(sj, known, job))
-		return false; /* whatever the API server has made of it since */
+		return false; /* even if the API server has served it differently since */
 	if (!*job->template_print)
 		return job->for_generation >= 0 && job->for_generation != sj->meta.generation;
 	return strcmp(job->template_print, now) != 0 && !jobtemplate_knows(known, job->template_print);
 }
 
-/*
- * What Jobs of these generations were made from is its template, too: a new leader has not seen
- * it.
- */
+/* Jobs of these generations were made from its template, too: a new leader has not seen it. */
 static void learn(const struct scaledjob *sj, const struct job *const *jobs, size_t count, struct jobtemplate *known)
 {
 	for (size_t i = 0; i < count; i++)
@@ -180,7 +177,7 @@ static int by_finish(const void *a, const void *b)
 	return strcmp(x->meta.name, y->meta.name);
 }
 
-/* The Jobs of one state beyond its limit that finished first. */
+/* Deletes the Jobs of one state beyond its limit that finished first. */
 static void sweep_history(const struct job *const *jobs, size_t job_count, enum job_state state, int32_t limit,
 	enum jobspec_sweep *out)
 {

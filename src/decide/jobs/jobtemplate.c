@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static size_t find(const struct jobtemplate_era *e, const char *print)
+static size_t print_index(const struct jobtemplate_era *e, const char *print)
 {
 	size_t i = 0;
 
@@ -15,7 +15,7 @@ static size_t find(const struct jobtemplate_era *e, const char *print)
 
 bool jobtemplate_knows(const struct jobtemplate *t, const char *print)
 {
-	return find(&t->now, print) < t->now.count;
+	return print_index(&t->now, print) < t->now.count;
 }
 
 bool jobtemplate_covers(const struct jobtemplate *t, int64_t generation)
@@ -23,10 +23,10 @@ bool jobtemplate_covers(const struct jobtemplate *t, int64_t generation)
 	return t->now.count > 0 && generation >= t->now.since && generation <= t->now.generation;
 }
 
-/* To the front: it is the last to be forgotten. */
-static void put(struct jobtemplate_era *e, const char *print)
+/* Moves it to the front: it is the last to be forgotten. */
+static void put_print(struct jobtemplate_era *e, const char *print)
 {
-	size_t at = find(e, print);
+	size_t at = print_index(e, print);
 
 	if (at == JOBTEMPLATE_PRINTS)
 		at--;
@@ -44,7 +44,7 @@ void jobtemplate_see(struct jobtemplate *t, int64_t generation, const char *prin
 		t->before = t->now;
 		t->now = (struct jobtemplate_era){ .since = generation };
 	}
-	put(&t->now, print);
+	put_print(&t->now, print);
 	t->now.generation = generation;
 }
 
@@ -60,5 +60,5 @@ void jobtemplate_reaches(struct jobtemplate *t, int64_t generation)
 	t->now.since = before.since;
 	for (size_t i = before.count; i-- > 0;)
 		if (t->now.count < JOBTEMPLATE_PRINTS)
-			put(&t->now, before.prints[i]);
+			put_print(&t->now, before.prints[i]);
 }

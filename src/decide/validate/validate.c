@@ -10,7 +10,7 @@ static const struct validate_check *checks_of(const struct scaled *of)
 	return of->kind == SCALED_JOB ? validate_job_checks : validate_object_checks;
 }
 
-/* The first check that fails, but for those that hold there only; NULL: none. */
+/* The first check that fails, except those with one of these flags; NULL: none. */
 static const struct validate_check *first_failing(const struct scaled *of, unsigned but_for, struct err *err)
 {
 	const struct validate_check *c = checks_of(of);

@@ -23,33 +23,33 @@
 #include "crd/triggerauth.h"
 
 /*
- * A ScaledObject or ScaledJob alone, for the webhook: that its spec was decoded (spec_err), its
- * numbers, triggers, names and annotations (doc/keda.md 2.1, 4.1), scaleTargetRef, fallback and
+ * Checks a ScaledObject or ScaledJob alone, for the webhook: that its spec was decoded (spec_err),
+ * its numbers, triggers, names and annotations (doc/keda.md 2.1, 4.1), scaleTargetRef, fallback and
  * scalingModifiers, or jobTargetRef and its template. Not the parameters of triggers, which the
- * scalers judge, nor what KEDA's webhook admits although its reconciler refuses it: metricType and
- * resource triggers of a ScaledJob (doc/keda.md 7.2). Unknown words of a ScaledJob's strategies
+ * scalers check, nor what KEDA's webhook admits although its reconciler refuses it: metricType and
+ * resource triggers of a ScaledJob (doc/keda.md 7.2). Unknown words in a ScaledJob's strategies
  * mean KEDA's defaults, with a warning.
  */
 int validate_admission(struct scaled of, const char **reason, struct err *err);
 
 /*
- * The same of an object that is stored already: without the rules that KEDA's reconciler does not
- * make, as KEDA may have stored it before its webhook made them.
+ * The same for an object that is stored already: without the rules that KEDA's reconciler does not
+ * have, because KEDA may have stored it before its webhook had them.
  */
 int validate_stored(struct scaled of, const char **reason, struct err *err);
 
-/* on_fault for each rule of those that is broken: a new object would be refused. */
+/* Calls on_fault for each of those rules that is broken: a new object would be refused. */
 void validate_only_new(struct scaled of, void (*on_fault)(void *arg, const struct err *err), void *arg);
 
 /*
- * All rules, but for those of new objects, for Ready: the first fault, after the text of KEDA's
- * reconcile step if it has one (doc/keda.md 2.1, 4.1). *step (may be NULL): that text alone, as
- * KEDA's Events about a ScaledJob have it; a literal, NULL without one.
+ * All rules, except those for new objects only, for Ready: the first fault, after the text of
+ * KEDA's reconcile step if it has one (doc/keda.md 2.1, 4.1). *step (may be NULL): that text alone,
+ * as in KEDA's Events about a ScaledJob; a literal, NULL without one.
  */
 int validate_for_reconcile(struct scaled of, const char **step, struct err *err);
 
 /*
- * The same, for `kscaled check`: on_fault for each that is broken, with its first fault; of a spec
+ * The same, for `kscaled check`: on_fault for each broken rule, with its first fault; for a spec
  * that was not decoded only that.
  */
 void validate_every(struct scaled of, void (*on_fault)(void *arg, const struct err *err), void *arg);
@@ -80,7 +80,7 @@ size_t validate_job_warnings(const struct scaledjob *sj, const char *out[VALIDAT
 int validate_beside(const struct scaledobject *so, const struct scaledobject *other, const char **reason,
 	struct err *err);
 
-/* Other objects; NULL: unknown, and not checked. Borrowed. */
+/* Facts about other objects; NULL: unknown, and not checked. Borrowed. */
 struct validate_facts {
 	/* of the namespace; those that kscaled manages may be missing */
 	const struct hpa *const *hpas;
@@ -105,9 +105,9 @@ int validate_surroundings(const struct scaledobject *so, const struct validate_f
 	struct err *err);
 
 /*
- * on_fault for each cpu or memory trigger whose containerName no container of the target has, so
- * that nothing is ever measured. Warnings: a mutating webhook may add containers to the Pods. A
- * target without a Pod template, or NULL, has no faults.
+ * Calls on_fault for each cpu or memory trigger whose containerName no container of the target has,
+ * so that nothing is ever measured. Only warnings, because a mutating webhook may add containers to
+ * the Pods. A target without a Pod template, or NULL, has no faults.
  */
 void validate_containers(const struct scaledobject *so, const json_t *target,
 	void (*on_fault)(void *arg, const struct err *err), void *arg);

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "decide/validate/validate.h"
 
-static bool given(const char *text)
+static bool is_given(const char *text)
 {
 	return text && *text;
 }
@@ -21,7 +21,7 @@ static int check_azure(const struct triggerauth_identity *id, struct err *err)
 	if (is_written_empty(id->identity_id))
 		return err_set(err, ERR_INVALID,
 			"spec.podIdentity.identityId: empty: name the identity, or remove the field");
-	if (given(id->identity_authority_host) && !given(id->identity_tenant_id))
+	if (is_given(id->identity_authority_host) && !is_given(id->identity_tenant_id))
 		return err_set(err, ERR_INVALID,
 			"spec.podIdentity.identityTenantId: missing: identityAuthorityHost needs it");
 	if (is_written_empty(id->identity_tenant_id))
@@ -32,11 +32,11 @@ static int check_azure(const struct triggerauth_identity *id, struct err *err)
 
 static int check_aws(const struct triggerauth_identity *id, struct err *err)
 {
-	if (given(id->role_arn) && given(id->identity_owner) && strcmp(id->identity_owner, "workload") == 0)
+	if (is_given(id->role_arn) && is_given(id->identity_owner) && strcmp(id->identity_owner, "workload") == 0)
 		return err_set(err, ERR_INVALID,
 			"spec.podIdentity.roleArn: can't be set when identityOwner is workload: the role is the one of "
 			"the workload's service account");
-	if (given(id->external_id) && !given(id->role_arn))
+	if (is_given(id->external_id) && !is_given(id->role_arn))
 		return err_set(err, ERR_INVALID, "spec.podIdentity.externalID: requires roleArn to be set");
 	return 0;
 }
@@ -68,10 +68,10 @@ static int check_oauth2(const struct triggerauth *t, struct err *err)
 		return 0;
 	if (o->type && strcmp(o->type, "clientCredentials") != 0)
 		return err_set(err, ERR_INVALID, "spec.oauth2.type: must be 'clientCredentials', got '%s'", o->type);
-	if (!given(o->client_id))
+	if (!is_given(o->client_id))
 		return err_set(err, ERR_INVALID,
 			"spec.oauth2.clientId: missing: it is required when oauth2 is configured");
-	if (!given(o->token_url))
+	if (!is_given(o->token_url))
 		return err_set(err, ERR_INVALID,
 			"spec.oauth2.tokenUrl: missing: it is required when oauth2 is configured");
 	/* Not quoted: it may contain a password. */

@@ -20,7 +20,7 @@ static int validate_present(const struct scaled *of, struct err *err)
 		"spec.jobTargetRef: missing: say what each Job looks like, as the spec of a batch/v1 Job does");
 }
 
-/* Only what kscaled itself needs: all else depends on the API server's version. */
+/* Only what kscaled itself needs: the rest depends on the API server's version. */
 static int validate_template(const struct scaled *of, struct err *err)
 {
 	const char *text = of->sj->spec.template_text;
@@ -39,8 +39,8 @@ static int validate_template(const struct scaled *of, struct err *err)
 }
 
 /*
- * KEDA claims to ignore them, but refuses them, too: by their scaler without a metricType, with one
- * by the rule below.
+ * KEDA claims to ignore them, but refuses them, too: their scaler does without a metricType, the
+ * rule below does with one.
  */
 static int validate_types(const struct scaled *of, struct err *err)
 {
@@ -108,7 +108,7 @@ const struct validate_check validate_job_checks[] = {
 	{ validate_decoded, "incorrect-spec", NULL, VALIDATE_ALWAYS },
 	{ validate_present, "missing-job", "ScaledJob.spec.jobTargetRef not found", VALIDATE_ALWAYS },
 	{ validate_template, "incorrect-job", NULL, VALIDATE_ALWAYS },
-	/* KEDA's reconciler fails over them when it builds the scalers */
+	/* KEDA's reconciler fails on them when it builds the scalers */
 	{ validate_types, "incorrect-type", "Failed to ensure ScaledJob is correctly created", VALIDATE_RECONCILE },
 	/* before validate_triggers, which would demand another metricType */
 	{ validate_metric_types, "incorrect-metric-type", "Cannot set metricType in ScaledJob triggers",
@@ -175,8 +175,8 @@ static bool has_idle_conditions(const struct scaledjob *sj)
 }
 
 /*
- * The words that the schema allows. Any other one is possible only where the schema is looser, and
- * has the effect that it has in KEDA.
+ * Whether the schema does not allow the word. That is possible only where the schema is looser;
+ * then it has the same effect as in KEDA.
  */
 static bool is_unknown(const char *word, const char *const *known)
 {

@@ -51,7 +51,7 @@ static void judge_numbers(const struct told *t, const json_t *job)
 	}
 }
 
-/* The API server gives each Job its own; a common one would match the Pods of all Jobs. */
+/* The API server gives each Job its own selector; a common one would match the Pods of all Jobs. */
 static void judge_selector(const struct told *t, const json_t *job)
 {
 	if (json_object_size(json_object_get(job, "selector")) > 0 &&

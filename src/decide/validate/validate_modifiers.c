@@ -11,7 +11,7 @@
 
 #define MODIFIERS "spec.advanced.scalingModifiers"
 
-static bool given(const char *text)
+static bool is_given(const char *text)
 {
 	return text && *text;
 }
@@ -40,7 +40,7 @@ int validate_fallback(const struct scaled *of, struct err *err)
 	if (f->replicas < 0)
 		return err_set(err, ERR_INVALID, "spec.fallback.replicas: %d is too small: at least 0",
 			(int)f->replicas);
-	if (given(f->behavior) && !text_is_one_of(f->behavior, behaviors))
+	if (is_given(f->behavior) && !text_is_one_of(f->behavior, behaviors))
 		return err_set(err, ERR_INVALID,
 			"spec.fallback.behavior: \"%s\" is unknown: static, currentReplicas, currentReplicasIfHigher, "
 			"currentReplicasIfLower or scalingModifiers",
@@ -65,7 +65,7 @@ static int check_target(const struct scaledobject_spec *s, struct err *err)
 	struct metric_spec composite;
 	double activation;
 
-	if (!given(m->target))
+	if (!is_given(m->target))
 		return err_set(err, ERR_INVALID, MODIFIERS ".target: missing: a formula needs one");
 	if (!verdict_composite_metric(s, &composite))
 		return err_set(err, ERR_INVALID, MODIFIERS ".target: \"%s\" is not a number of 0.001 or more",
@@ -73,7 +73,7 @@ static int check_target(const struct scaledobject_spec *s, struct err *err)
 	if (!verdict_activation_target(s, &activation))
 		return err_set(err, ERR_INVALID, MODIFIERS ".activationTarget: \"%s\" is not a number",
 			m->activation_target);
-	if (given(m->metric_type) && strcmp(m->metric_type, "AverageValue") != 0 &&
+	if (is_given(m->metric_type) && strcmp(m->metric_type, "AverageValue") != 0 &&
 		strcmp(m->metric_type, "Value") != 0)
 		return err_set(err, ERR_INVALID,
 			MODIFIERS ".metricType: \"%s\" cannot be used for a formula: AverageValue or Value",
@@ -104,7 +104,7 @@ int validate_modifiers(const struct scaled *of, struct err *err)
 
 	if (!m)
 		return 0;
-	if (!given(m->formula))
+	if (!is_given(m->formula))
 		return err_set(err, ERR_INVALID,
 			MODIFIERS ".formula: missing: scalingModifiers do nothing without one");
 	if (check_target(&of->so->spec, err) < 0)
@@ -116,9 +116,9 @@ int validate_modifiers_fallback(const struct scaled *of, struct err *err)
 {
 	const struct scaledobject_spec *s = &of->so->spec;
 
-	if (!s->fallback || !given(s->fallback->behavior) || strcmp(s->fallback->behavior, "scalingModifiers") != 0)
+	if (!s->fallback || !is_given(s->fallback->behavior) || strcmp(s->fallback->behavior, "scalingModifiers") != 0)
 		return 0;
-	if (s->modifiers && given(s->modifiers->formula))
+	if (s->modifiers && is_given(s->modifiers->formula))
 		return 0;
 	return err_set(err, ERR_INVALID,
 		"spec.fallback.behavior: scalingModifiers needs a formula: set " MODIFIERS

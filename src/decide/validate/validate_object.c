@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a ScaledObject may say by itself. */
+/* Rules for a ScaledObject alone. */
 #include "decide/validate/validate.h"
 
 #include <ctype.h>
@@ -53,7 +53,7 @@ static bool is_never_lower(const struct scaledobject_spec *s)
 static int validate_periods(const struct scaled *of, struct err *err)
 {
 	const struct scaledobject_spec *s = &of->so->spec;
-	/* What has a meaning on the way to a lower number alone is not judged without one. */
+	/* Fields that only matter when scaling down are not checked otherwise. */
 	const struct validate_bound bounds[] = {
 		{ "spec.pollingInterval", s->polling_interval_s, 1 },
 		{ "spec.initialCooldownPeriod", is_never_lower(s) ? INT32_UNSET : s->initial_cooldown_s, 0 },
@@ -68,8 +68,8 @@ static int validate_replicas(const struct scaled *of, struct err *err)
 	const struct scaledobject_spec *s = &of->so->spec;
 	int32_t min = scaledobject_min(s), max = scaledobject_hpa_max(s);
 	/*
-	 * KEDA compares idle with the HPA's minimum when minReplicaCount is written, so that idle 0
-	 * beside an explicit minimum of 0 passes (doc/keda.md 2.1, step 7).
+	 * KEDA compares idle with the HPA's minimum if minReplicaCount is written, so idle 0 with
+	 * an explicit minimum of 0 passes (doc/keda.md 2.1, step 7).
 	 */
 	int32_t min_for_idle = s->min_replicas == INT32_UNSET ? 0 : scaledobject_hpa_min(s);
 
@@ -119,7 +119,7 @@ static int validate_hpa_name_letters(const struct scaled *of, struct err *err)
 	return 0;
 }
 
-/* ---- All of it ---- */
+/* ---- The rules ---- */
 
 static int validate_annotations(const struct scaled *of, struct err *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules for a ScaledObject beside other objects (doc/keda.md 7.2): ScaledObjects, foreign HPAs, the
- * requests of the target's containers.
+ * Rules for a ScaledObject together with other objects (doc/keda.md 7.2): ScaledObjects, foreign
+ * HPAs, the requests of the target's containers.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #define NAME_SIZE 254
 #define TYPE_SIZE (3 * NAME_SIZE)
 
-static int refuse(const char **reason, const char *word)
+static int refuse_for(const char **reason, const char *word)
 {
 	if (reason)
 		*reason = word;
@@ -74,15 +74,15 @@ int validate_beside(const struct scaledobject *so, const struct scaledobject *ot
 			"spec.scaleTargetRef: the workload '%s' of type '%s' is already managed by the ScaledObject "
 			"'%s'",
 			so->spec.target_name, target_type(&so->spec, type), other->meta.name);
-		return refuse(reason, "other-scaled-object");
+		return refuse_for(reason, "other-scaled-object");
 	}
-	/* Two defaults differ as the objects' names do. */
+	/* Two default names differ as the objects' names do. */
 	if ((so->spec.hpa_name || other->spec.hpa_name) && same_hpa(so, other)) {
 		err_set(err, ERR_INVALID,
 			"spec.advanced.horizontalPodAutoscalerConfig.name: the HPA '%s' is already managed by the "
 			"ScaledObject '%s'",
 			scaledobject_hpa_name(so, hpa, sizeof(hpa)), other->meta.name);
-		return refuse(reason, "other-scaled-object-hpa");
+		return refuse_for(reason, "other-scaled-object-hpa");
 	}
 	return pass(reason);
 }
@@ -124,7 +124,7 @@ static int check_hpa(const struct hpa *hpa, const struct scaledobject *so, const
 			"delete that, or let it be taken over by annotation " ANNOTATION_TRANSFER_HPA
 			": \"true\" and spec.advanced.horizontalPodAutoscalerConfig.name",
 			so->spec.target_name, target_type(&so->spec, type), name);
-		return refuse(reason, "other-hpa");
+		return refuse_for(reason, "other-hpa");
 	}
 	if (so->spec.hpa_name && strcmp(so->spec.hpa_name, name) == 0)
 		return 0;
@@ -132,7 +132,7 @@ static int check_hpa(const struct hpa *hpa, const struct scaledobject *so, const
 		"spec.advanced.horizontalPodAutoscalerConfig.name: the existing hpa '%s' for workload '%s' of type "
 		"'%s' must be specified by name in advanced settings to enable ownership transfer",
 		name, so->spec.target_name, target_type(&so->spec, type));
-	return refuse(reason, "transfer-ownership-missing-hpa-name");
+	return refuse_for(reason, "transfer-ownership-missing-hpa-name");
 }
 
 /* ---- Requests, for cpu and memory triggers ---- */
@@ -179,8 +179,8 @@ static bool has_request(const json_t *container, const char *resource)
 }
 
 /*
- * What the namespace and the target say about one resource. A thousand triggers may ask, of a
- * target with ten thousand containers, so it is gathered once.
+ * The requests of the namespace and the target for one resource. A thousand triggers may ask about
+ * a target with ten thousand containers, so they are gathered once.
  */
 struct requests {
 	const char *resource;
@@ -201,7 +201,7 @@ static const json_t *pod_of(const json_t *target)
 }
 
 /*
- * The containers that run as long as the Pod, which the HPA controller measures: also sidecars
+ * The containers that run as long as the Pod, which the HPA controller measures, including sidecars
  * among the initContainers. The caller frees the array.
  */
 static const json_t **running_containers(const json_t *pod, size_t *count)
@@ -235,13 +235,13 @@ static void gather(struct requests *r, const struct validate_facts *facts, const
 	qsort(r->lacking, r->count, sizeof(*r->lacking), compare_texts);
 }
 
-/* An AverageValue is an amount by itself. */
+/* An AverageValue needs no request. */
 static bool is_measured_by_request(const struct trigger *t)
 {
 	return !t->metric_type || strcmp(t->metric_type, "AverageValue") != 0;
 }
 
-/* The container that lacks what the trigger needs; NULL: none. */
+/* The container without a request that the trigger needs; NULL: none. */
 static const char *lacking(const struct requests *r, const struct trigger *t)
 {
 	const char *only = strmap_get(&t->metadata, "containerName"), **found;
@@ -263,10 +263,10 @@ static int check_requests(const struct trigger *t, size_t index, const struct re
 		return 0;
 	err_set(err, ERR_INVALID,
 		"spec.triggers[%zu]: the scaledobject has a %s trigger but the container %s doesn't have the %s "
-		"request defined: without one there is nothing to measure its use by; set resources.requests.%s of "
+		"request defined: without one its utilization cannot be computed; set resources.requests.%s of "
 		"the container",
 		index, t->type, name, t->type, t->type);
-	return refuse(reason, "missing-requests");
+	return refuse_for(reason, "missing-requests");
 }
 
 static int check_all_requests(const struct scaledobject *so, const struct validate_facts *facts, const char **reason,
@@ -339,9 +339,9 @@ static int check_resource_triggers(const struct scaledobject *so, const struct v
 	if (facts->target_missing) {
 		err_set(err, ERR_INVALID,
 			"spec.scaleTargetRef: the %s '%s' does not exist: with a trigger cpu or memory it must, so "
-			"that its requests can be looked at",
+			"that its requests can be checked",
 			scaledobject_target_kind(&so->spec), so->spec.target_name);
-		return refuse(reason, "missing-target");
+		return refuse_for(reason, "missing-target");
 	}
 	if (facts->limit_ranges && check_all_requests(so, facts, reason, err) < 0)
 		return -1;
@@ -351,7 +351,7 @@ static int check_resource_triggers(const struct scaledobject *so, const struct v
 		err_set(err, ERR_INVALID,
 			"spec.minReplicaCount: scaledobject has only cpu/memory triggers AND minReplica is 0 (scale to "
 			"zero doesn't work in this case): set it to 1 or more, or add another trigger");
-		return refuse(reason, "scale-to-zero-requirements-not-met");
+		return refuse_for(reason, "scale-to-zero-requirements-not-met");
 	}
 	return 0;
 }

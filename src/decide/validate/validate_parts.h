@@ -21,30 +21,30 @@ struct validate_check {
 	enum validate_holds {
 		VALIDATE_ALWAYS,
 		/*
-		 * KEDA's webhook admits the object and its reconciler refuses it; so does kscaled,
+		 * KEDA's webhook admits the object, but its reconciler refuses it; so does kscaled,
 		 * with a warning (validate_job_warnings)
 		 */
 		VALIDATE_RECONCILE,
 		/*
-		 * KEDA's webhook refuses the object and its reconciler works with it: what is
-		 * stored already goes on, with a warning (validate_only_new)
+		 * KEDA's webhook refuses the object, but its reconciler works with it: stored
+		 * objects go on, with a warning (validate_only_new)
 		 */
 		VALIDATE_NEW,
 	} holds;
 };
-/* In the order in which they are made: the first fault is the one reported. */
+/* In the order of evaluation: the first fault is reported. */
 extern const struct validate_check validate_object_checks[], validate_job_checks[];
 
-/* Of both kinds. */
+/* For both kinds. */
 int validate_decoded(const struct scaled *of, struct err *err); /* spec_err */
 /* spec.triggers without their parameters: metricType, authenticationRef, unique names */
 int validate_triggers(const struct scaled *of, struct err *err);
 int validate_name(const struct scaled *of, struct err *err); /* it becomes the value of a label (doc/keda.md 7.2) */
 #define VALIDATE_LABEL_MAX 63
 
-/* Of a ScaledObject. */
+/* For a ScaledObject. */
 int validate_fallback(const struct scaled *of, struct err *err);
-int validate_fallback_effect(const struct scaled *of, struct err *err); /* there is a trigger that it is for */
+int validate_fallback_effect(const struct scaled *of, struct err *err); /* there is a trigger that uses it */
 int validate_modifiers(const struct scaled *of, struct err *err);
 int validate_modifiers_fallback(const struct scaled *of,
 	struct err *err); /* behavior scalingModifiers needs a formula */

@@ -12,12 +12,12 @@
 #define HOST_MAX 253
 #define CLASS_IN 1
 
-static const char nonsense[] = "the name server's answer makes no sense";
+static const char nonsense[] = "the name server's answer is malformed";
 
-/* The answer, and how far it was read. */
+/* The answer and the reading position. */
 struct answer_bytes {
 	const uint8_t *bytes;
-	struct wire wire; /* failed: it ended too early, or something is not as it must be */
+	struct wire wire; /* failed: the answer is cut off or malformed */
 };
 
 static size_t place(const struct answer_bytes *r)
@@ -25,7 +25,7 @@ static size_t place(const struct answer_bytes *r)
 	return (size_t)(r->wire.at - r->bytes);
 }
 
-/* Goes on at another place before the end. */
+/* Continues at another place before the end. */
 static void jump(struct answer_bytes *r, size_t to)
 {
 	size_t end = place(r) + r->wire.left;
@@ -87,7 +87,10 @@ static void put_label(struct answer_bytes *r, unsigned len, char host[HOST_MAX +
 	host[(*used)++] = '.';
 }
 
-/* A name that may go on elsewhere: always before the piece that it is in, so that it has an end. */
+/*
+ * Reads a name, which may continue elsewhere (compression). A pointer must lead backwards, so that
+ * the name ends.
+ */
 static void read_host(struct answer_bytes *r, char host[HOST_MAX + 2])
 {
 	struct answer_bytes piece = *r;
@@ -109,7 +112,7 @@ static void read_host(struct answer_bytes *r, char host[HOST_MAX + 2])
 	r->wire.failed = r->wire.failed || piece.wire.failed || used == 0;
 }
 
-/* Its data alone is in r; returns its text, NULL: it is none. */
+/* r holds the record's data only. Returns its text, or NULL if there is none. */
 static char *read_service(struct answer_bytes *r, uint16_t *port)
 {
 	char host[HOST_MAX + 2];
@@ -141,7 +144,10 @@ static char *read_text(struct answer_bytes *r)
 	return buf_take(&text);
 }
 
-/* A name in an SRV record may go on before the record, so that the reader has all up to its end. */
+/*
+ * A name in an SRV record may continue before the record, so the reader gets everything up to the
+ * record's end.
+ */
 static char *read_data(const struct answer_bytes *whole, size_t len, enum dnsrecord_kind kind, uint16_t *port)
 {
 	struct answer_bytes data = { whole->bytes, { whole->wire.at, len, false } };
@@ -150,8 +156,8 @@ static char *read_data(const struct answer_bytes *whole, size_t len, enum dnsrec
 	return kind == DNSRECORD_SRV ? read_service(&data, port) : read_text(&data);
 }
 
-/* Takes the text. Returns false when there is no room. */
-static bool add(struct dnsrecord_list *out, char *text, uint16_t port, size_t *bytes)
+/* Takes the text. False: no room. */
+static bool add_record(struct dnsrecord_list *out, char *text, uint16_t port, size_t *bytes)
 {
 	*bytes += strlen(text);
 	if (out->count >= DNSRECORD_MAX || *bytes > DNSRECORD_BYTES_MAX) {
@@ -164,7 +170,10 @@ static bool add(struct dnsrecord_list *out, char *text, uint16_t port, size_t *b
 	return true;
 }
 
-/* The next record, of whatever kind. False: nothing more is of interest, or it is broken. */
+/*
+ * Reads the next record, of any kind. False: nothing more is of interest, or the answer is
+ * malformed.
+ */
 static bool take_record(struct answer_bytes *r, enum dnsrecord_kind kind, struct dnsrecord_list *out, int64_t *ttl_s,
 	size_t *bytes)
 {
@@ -188,20 +197,20 @@ static bool take_record(struct answer_bytes *r, enum dnsrecord_kind kind, struct
 		r->wire.failed = !text;
 		if (!text)
 			return false;
-		if (!add(out, text, port, bytes)) {
+		if (!add_record(out, text, port, bytes)) {
 			r->wire.failed = kind ==
-				DNSRECORD_TXT; /* a text that is left out would change what the others say */
+				DNSRECORD_TXT; /* a text left out would change the meaning of the others */
 			return false;
 		}
 		if (ttl > INT32_MAX)
-			ttl = 0; /* as RFC 2181 has it */
+			ttl = 0; /* RFC 2181 */
 		*ttl_s = out->count == 1 || ttl < *ttl_s ? (int64_t)ttl : *ttl_s;
 	}
 	skip(r, len);
 	return true;
 }
 
-/* ---- For everybody ---- */
+/* ---- For callers ---- */
 
 const char *dnsrecord_read(const uint8_t *answer, size_t len, enum dnsrecord_kind kind, struct dnsrecord_list *out,
 	int64_t *ttl_s)

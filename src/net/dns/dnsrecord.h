@@ -3,11 +3,10 @@
 #define NET_DNS_DNSRECORD_H
 
 /*
- * What a name has besides addresses: SRV records, a host and a port each, and TXT records, a text
- * each. Reads them from the bytes of a name server's answer. Pure.
+ * The SRV records (host and port) and TXT records (a text) of a name, from the bytes of a name
+ * server's answer. Pure.
  *
- * Whoever answers chooses those bytes: as many records and characters as anybody has use for, and
- * nothing in a host or a text that a log could not show.
+ * Input is untrusted: counts and sizes are capped, unprintable characters refused.
  */
 
 #include <stddef.h>
@@ -23,7 +22,7 @@ enum dnsrecord_kind { /* as in DNS */
 };
 
 struct dnsrecord {
-	char *text;    /* a host without the last dot; of TXT the text, whose pieces are put together */
+	char *text;    /* of SRV the host, without the final dot; of TXT the text, its pieces joined */
 	uint16_t port; /* of SRV */
 };
 
@@ -33,8 +32,8 @@ struct dnsrecord_list { /* owns the texts */
 };
 
 /*
- * Fills *out and *ttl_s, the lowest of those taken; the answer may have none. Returns NULL, or why
- * the answer is of no use, a constant text; then *out is empty.
+ * Fills *out, and *ttl_s with the lowest TTL of the records taken; there may be none. Returns NULL,
+ * or a constant text that says why the answer is unusable; then *out is empty.
  */
 const char *dnsrecord_read(const uint8_t *answer, size_t len, enum dnsrecord_kind kind, struct dnsrecord_list *out,
 	int64_t *ttl_s);

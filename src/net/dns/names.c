@@ -16,7 +16,7 @@
 #include "net/dns/resolver.h"
 
 #define SWEEP_MS  1000
-#define FORGET_MS 60000 /* after its last use the count of failures is kept so long */
+#define FORGET_MS 60000 /* the count of failures is kept this long after its last use */
 #define FEW       16    /* how much of the reserve one namespace may take */
 
 enum name_state { IDLE, RESTING, QUEUED, ASKED };
@@ -29,10 +29,10 @@ struct known_name {
 	struct names_asker *askers;
 	unsigned failures; /* in a row */
 	int64_t until_ms;  /* until then the answer is valid, or the back-off lasts */
-	const char *why;   /* a constant text when there is nothing of the kind */
+	const char *why;   /* if there is nothing of the kind: the reason, a constant text */
 	size_t count;
 	struct dns_address *addresses;
-	struct dnsrecord_list records; /* in their place */
+	struct dnsrecord_list records; /* instead of addresses */
 	struct event *rested;
 	char *namespace_;         /* owned; of the first request */
 	struct shares_hold share; /* of the cache */
@@ -63,7 +63,7 @@ static int64_t now_ms(void)
 
 /* ---- The cache ---- */
 
-static void forget(struct known_name *name)
+static void name_free(struct known_name *name)
 {
 	HASH_DEL(name->names->known, name);
 	fairqueue_leave(&name->turn);
@@ -87,11 +87,11 @@ static void sweep(struct names *n, int64_t now)
 	n->swept_ms = now;
 	HASH_ITER (hh, n->known, name, next) {
 		if (!name->askers && name->state == IDLE && now >= name->until_ms + (name->failures ? FORGET_MS : 0))
-			forget(name);
+			name_free(name);
 	}
 }
 
-/* After a change of resolv.conf or hosts nothing that was found before is trusted. */
+/* After a change of resolv.conf or hosts earlier results are not trusted. */
 static void distrust(struct names *n)
 {
 	struct known_name *name, *next;
@@ -113,7 +113,7 @@ static char letter_of(enum dnsrecord_kind kind)
 }
 
 /* NULL: the namespace has used up its share. */
-static struct known_name *find(struct names *n, const char *host, enum dnsrecord_kind kind, const char *namespace_)
+static struct known_name *name_get(struct names *n, const char *host, enum dnsrecord_kind kind, const char *namespace_)
 {
 	MEM_AUTO char *key = mem_printf("%c%s", letter_of(kind), host);
 	struct shares_hold share = { 0 };
@@ -136,7 +136,7 @@ static struct known_name *find(struct names *n, const char *host, enum dnsrecord
 
 static void fill(struct names *n);
 
-/* Those that ask now: one that is told may ask again, and is told what comes of that. */
+/* Only those that wait now: a callback may ask again, and then gets the next result. */
 static void tell_all(struct known_name *name, const struct names_answer *answer)
 {
 	struct names_asker *a;
@@ -151,7 +151,7 @@ static void tell_all(struct known_name *name, const struct names_answer *answer)
 	}
 }
 
-static void keep(struct known_name *name, const struct resolver_answer *answer)
+static void keep_answer(struct known_name *name, const struct resolver_answer *answer)
 {
 	mem_free_ptr(&name->addresses);
 	dnsrecord_done(&name->records);
@@ -194,7 +194,7 @@ static void on_answer(void *arg, const struct resolver_answer *answer)
 
 	fairqueue_end(&name->turn);
 	name->state = IDLE;
-	keep(name, answer);
+	keep_answer(name, answer);
 	name->until_ms = now_ms() + kept_ms(name, answer);
 	tell_all(name,
 		&(struct names_answer){
@@ -214,7 +214,7 @@ static struct known_name *next_of(struct fairqueue *queue)
 	return turn ? (struct known_name *)((char *)turn - offsetof(struct known_name, turn)) : NULL;
 }
 
-/* Does not recurse: an answer that comes from a file comes within resolver_ask. */
+/* Does not recurse: an answer from a file comes within resolver_ask. */
 static void fill(struct names *n)
 {
 	struct known_name *name;
@@ -262,7 +262,7 @@ static void rest(struct known_name *name, int64_t ms)
 	name->state = RESTING;
 }
 
-/* ---- Outside ---- */
+/* ---- The interface ---- */
 
 struct names *names_new(struct event_base *base, void (*on_work)(void *arg), void *arg)
 {
@@ -286,7 +286,7 @@ void names_free(struct names *n)
 		return;
 	resolver_free(n->resolver);
 	HASH_ITER (hh, n->known, name, next) {
-		forget(name);
+		name_free(name);
 	}
 	free(n);
 }
@@ -301,7 +301,7 @@ void names_ask(struct names *n, const char *host, struct names_asker *a)
 	if (generation != n->generation)
 		distrust(n);
 	n->generation = generation;
-	name = find(n, host, a->kind, a->namespace_);
+	name = name_get(n, host, a->kind, a->namespace_);
 	a->name = NULL;
 	if (!name) {
 		a->fn(a->arg,

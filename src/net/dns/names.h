@@ -3,14 +3,14 @@
 #define NET_DNS_NAMES_H
 
 /*
- * The cache of DNS names, and when net/dns/resolver is asked. One query per name is under way,
- * however many wait for it. Addresses are kept for their TTL, at most NAMES_KEEP_MAX_MS, so that a
- * server that moved is found soon; SRV and TXT records at least for NAMES_RECORDS_MIN_MS and at
- * most for NAMES_RECORDS_MAX_MS; that a name does not exist is kept for NAMES_NONE_MS. After a
- * failed query the next one waits for a back-off, and so do all who ask meanwhile. The number of
- * queries under way is limited, separately for names that failed before, so that these do not delay
- * others. Namespaces have shares of both limits (base/fairqueue) and of the cache. An entry counts
- * for the namespace that asked first. Owned by net/network, used by net/dns.
+ * The cache of DNS names, which decides when net/dns/resolver is asked. A name has at most one
+ * query under way. Addresses are kept for their TTL, but at most NAMES_KEEP_MAX_MS, so that a
+ * server that moved is found soon; SRV and TXT records for at least NAMES_RECORDS_MIN_MS and at
+ * most NAMES_RECORDS_MAX_MS; the fact that a name does not exist for NAMES_NONE_MS. After a failed
+ * query the next one waits for a back-off, and so do all requests meanwhile. The number of queries
+ * under way is limited, separately for names that failed before, so that these do not delay others.
+ * Namespaces have shares of both limits (base/fairqueue) and of the cache. An entry counts for the
+ * first namespace that asked for it. Owned by net/network, used by net/dns.
  */
 
 #include <stdbool.h>
@@ -36,11 +36,11 @@ struct names;
 struct known_name;
 
 struct names_answer { /* borrows */
-	size_t count; /* of addresses or records; 0: none, and why */
+	size_t count; /* of addresses or records; 0: none, for the reason `why` */
 	const struct dns_address *addresses;
 	const struct dnsrecord *records;
 	const char *why; /* a constant text */
-	bool failed;     /* nobody said that there is none */
+	bool failed;     /* no server confirmed that there is none */
 };
 
 /* A request for a name; a member of its owner. */
@@ -49,7 +49,7 @@ struct names_asker {
 	void (*fn)(void *arg, const struct names_answer *answer);
 	void *arg;
 	enum dnsrecord_kind kind;
-	const char *namespace_;  /* who asks; borrowed for names_ask only; "" for several or none */
+	const char *namespace_;  /* on whose behalf; borrowed for names_ask only; "" for several or none */
 	struct known_name *name; /* NULL: not waiting */
 	struct names_asker *prev, *next;
 };
@@ -60,7 +60,7 @@ void names_free(struct names *n); /* without callbacks; NULL is fine */
 
 /* The caller has set fn, arg, kind and namespace_. Called back exactly once. */
 void names_ask(struct names *n, const char *host, struct names_asker *a);
-void names_leave(struct names_asker *a); /* no callback any more; fine when it was called back */
+void names_leave(struct names_asker *a); /* no callback any more; fine after the callback */
 
 struct resolver *names_resolver(struct names *n); /* borrowed; for tests */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/dns/resolver.h"
 
-/* Newer versions have a second way to ask, which Debian 12's does not have. */
+/* Newer versions have another interface, which Debian 12's lacks. */
 #define CARES_NO_DEPRECATED
 #include <ares.h>
 #include <event2/event.h>
@@ -20,10 +20,10 @@
 #define RESOLV_CONF  "/etc/resolv.conf"
 #define HOSTS        "/etc/hosts"
 #define LOOK_AGAIN_S 5
-/* Of one server: 1 s, 2 s and 4 s. */
+/* Per server: 1 s, 2 s and 4 s. */
 #define TIMEOUT_MS 1000
 #define TRIES      3
-/* How long IPv4 addresses wait for an answer about IPv6, which some servers never give. */
+/* How long IPv4 addresses wait for the IPv6 answer, which some servers never give. */
 #define PATIENCE_MS 300
 #define CLASS_IN    1
 
@@ -58,7 +58,7 @@ struct resolver {
 	ares_channel channel; /* NULL until the first query */
 	struct watched_socket *sockets;
 	struct event *timer;
-	unsigned inside; /* c-ares calls on the stack, during which the channel must not be destroyed */
+	unsigned inside; /* while c-ares calls are on the stack, the channel must not be destroyed */
 	bool reloading, ending;
 	struct resolver_query *again; /* asked again on the next channel */
 	char *resolv_conf;
@@ -178,7 +178,7 @@ static void query_free(struct resolver_query *q)
 	free(q);
 }
 
-/* The end of a leg. True: the query is kept for the next channel. */
+/* A leg has ended. True: the query is kept for the next channel. */
 static bool is_put_off(struct resolver_query *q, int status)
 {
 	struct resolver *r = q->resolver;
@@ -191,7 +191,7 @@ static bool is_put_off(struct resolver_query *q, int status)
 	return true;
 }
 
-static void tell(struct resolver_query *q, struct resolver_answer *answer)
+static void call_back(struct resolver_query *q, struct resolver_answer *answer)
 {
 	if (answer->count)
 		answer->verdict = RESOLVER_FOUND;
@@ -224,7 +224,7 @@ static void on_answer(void *arg, int status, int timeouts, struct ares_addrinfo 
 		keep_addresses(&answer, list->nodes);
 	if (list)
 		ares_freeaddrinfo(list);
-	tell(q, &answer);
+	call_back(q, &answer);
 }
 
 static void on_records(void *arg, int status, int timeouts, unsigned char *bytes, int len)
@@ -245,7 +245,7 @@ static void on_records(void *arg, int status, int timeouts, unsigned char *bytes
 	}
 	answer.count = answer.records.count;
 	answer.ttl_ms = ttl_s * 1000;
-	tell(q, &answer); /* which may free the query */
+	call_back(q, &answer); /* which may free the query */
 	dnsrecord_done(&answer.records);
 }
 
@@ -298,7 +298,7 @@ static ares_channel channel_new(struct resolver *r)
 	return channel;
 }
 
-/* What is below localhost is this machine, and no server is asked for it (RFC 6761, 6.3). */
+/* Names below localhost are this machine; no server is asked for them (RFC 6761, 6.3). */
 static const char *name_to_ask(const char *host)
 {
 	static const char local[] = ".localhost";
@@ -341,7 +341,7 @@ static void on_patient(evutil_socket_t fd, short what, void *arg)
 	rearm(r);
 }
 
-/* The timer is set first: ares_getaddrinfo may answer from a file and so free the query. */
+/* The timer is set first: ares_getaddrinfo may answer from a file, which frees the query. */
 static void put_query(struct resolver *r, struct resolver_query *q)
 {
 	const struct timeval patience = { .tv_usec = PATIENCE_MS * 1000 };
@@ -389,7 +389,7 @@ static void refresh(struct resolver *r)
 		reload(r);
 }
 
-/* ---- Outside ---- */
+/* ---- The interface ---- */
 
 struct resolver *resolver_new(struct event_base *base, void (*on_work)(void *arg), void *arg)
 {

@@ -6,9 +6,8 @@
  * DNS queries by c-ares on libevent. /etc/resolv.conf (nameserver, search, ndots, rotate),
  * /etc/nsswitch.conf and /etc/hosts apply; resolv.conf and hosts are read at the first query, and
  * again after a change, which queries under way survive. Names below localhost are localhost. An
- * answer that does not fit into a datagram is fetched over TCP. SRV and TXT records are asked for
- * in the same way, but for the hosts file. Caching and the number of queries are up to
- * net/dns/names.
+ * answer that does not fit into a datagram is fetched over TCP. SRV and TXT records are found in
+ * the same way, but without the hosts file. net/dns/names does the caching and limits the queries.
  */
 
 #include <stddef.h>
@@ -23,15 +22,15 @@ struct resolver;
 enum resolver_verdict {
 	RESOLVER_FOUND,
 	RESOLVER_NONE,   /* the name does not exist, or has nothing of that kind */
-	RESOLVER_FAILED, /* no server gave an answer that makes sense */
+	RESOLVER_FAILED, /* no server gave a usable answer */
 };
 struct resolver_answer {
 	enum resolver_verdict verdict;
 	const char *why; /* unless found: the reason, a constant text */
 	size_t count;
 	struct dns_address addresses[DNS_ADDRESSES_MAX]; /* distinct, without a port */
-	struct dnsrecord_list records;                   /* in the place of addresses, if they were asked for */
-	int64_t ttl_ms;                                  /* the lowest of them; 0 for addresses from a file */
+	struct dnsrecord_list records;                   /* instead of addresses, if they were asked for */
+	int64_t ttl_ms;                                  /* the lowest TTL; 0 for addresses from a file */
 };
 /* answer: borrowed for the call */
 typedef void (*resolver_fn)(void *arg, const struct resolver_answer *answer);
@@ -43,7 +42,7 @@ void resolver_free(struct resolver *r); /* queries under way end without callbac
 /* Called back exactly once, possibly before this returns. */
 void resolver_ask(struct resolver *r, const char *host, enum dnsrecord_kind kind, resolver_fn fn, void *arg);
 
-/* Counts how often the files were read: answers from an earlier generation may be outdated. */
+/* Counts how often the files were read: answers of an earlier generation may be outdated. */
 unsigned resolver_generation(struct resolver *r);
 
 /*

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "net/dns.h"
 
-/* Addresses are refreshed at this age; a failed lookup is not repeated for so long. */
+/* Addresses are refreshed at this age; a failed lookup is not repeated within it. */
 #define KEEP_MS   30000
 #define FAILED_MS 1000
 
@@ -19,7 +19,7 @@ struct httpaddresses {
 	loop_fn fn;
 	void *arg;
 	char *text;      /* NULL: not known */
-	bool stale;      /* to be looked up before they are used again */
+	bool stale;      /* must be looked up before use */
 	struct err *err; /* of the last lookup; NULL */
 	int64_t looked_ms;
 	struct dns_lookup *lookup;
@@ -48,7 +48,7 @@ static void on_found(void *arg, const struct dns_address *addresses, size_t coun
 	a->stale = false;
 	err_keep(&a->err, err);
 	if (!err) {
-		/* With the plus the entry of libcurl's cache expires, as others do. */
+		/* The plus lets the entry of libcurl's cache expire like others. */
 		buf_printf(&out, "+%s:%u:", a->host, a->port);
 		for (size_t i = 0; i < count; i++) {
 			buf_puts(&out, i > 0 ? "," : "");

@@ -6,11 +6,11 @@
  * The body of a request, part of net/http/httprequest. It owns a copy, which may be secret, and
  * gives it to libcurl, either at once or when libcurl is about to send it.
  *
- * The latter is for writes that must not arrive late. libcurl asks before the headers whether the
- * deadline has passed (CURLOPT_PREREQFUNCTION), and with this before the body, too. So a process
- * that is stopped between the two checks, or between the first check and the headers, sends no
- * complete request when it continues. For a stop between the second check and the system call, the
- * server must judge by the time limit in the headers.
+ * The latter is for writes that must not arrive late. libcurl checks the deadline before the
+ * headers (CURLOPT_PREREQFUNCTION) and, with this, before the body. So a process that is stopped
+ * between the two checks, or between the first check and the headers, sends no complete request
+ * when it continues. For a stop between the second check and the system call, the server must judge
+ * by the time limit in the headers.
  */
 
 #include <curl/curl.h>

@@ -19,11 +19,11 @@
 
 #define BODY_MAX          ((size_t)16 << 20)
 #define RETRY_AFTER_MAX_S 86400
-#define POOLS_MAX         16                /* retired ones live as long as their calls, on descriptors of their own */
-#define HEADERS_MAX       ((size_t)1 << 18) /* of one answer: with trailers, and any number of 1xx before it */
+#define POOLS_MAX         16                /* retired ones live as long as their calls and use further descriptors */
+#define HEADERS_MAX       ((size_t)1 << 18) /* of one answer, including trailers and any 1xx responses before it */
 /*
- * Limits per turn of the loop, of foreign servers: bytes for on_data of one call, of all resumed
- * calls, and bytes of bodies told.
+ * Limits per turn of the loop for foreign servers: bytes for on_data of one call, of all resumed
+ * calls, and bytes of bodies handed to on_done.
  */
 #define TURN_BYTES    ((size_t)1 << 15)
 #define RESUMED_BYTES ((size_t)1 << 16)
@@ -40,8 +40,8 @@ struct httpc_pool {
 	struct httpc_call *calls;
 	struct httpclear_pool clear;
 	struct httpsockets sockets; /* of a foreign client */
-	struct loop_timer resume;   /* pending when calls are paused or not told yet */
-	uint64_t turn;              /* the turn in which `told` bytes were told */
+	struct loop_timer resume;   /* pending while calls are paused or not reported yet */
+	uint64_t turn;              /* the turn in which `told` bytes were reported */
 	size_t told;
 	bool untidy;  /* calls wait to be freed or added */
 	bool retired; /* takes no new requests; freed with its last transfer */
@@ -66,10 +66,10 @@ struct httpc_call {
 	CURL *easy;
 	struct httprequest request;
 	struct buf body;
-	struct answers_hold held; /* bytes of body, when foreign */
+	struct answers_hold held; /* bytes of the body, if foreign */
 	bool added;               /* libcurl has it */
-	bool ended;               /* cancelled or told; freed when libcurl has returned */
-	bool streaming;           /* on_data takes the body */
+	bool ended;               /* cancelled or reported; freed when libcurl has returned */
+	bool streaming;           /* on_data receives the body */
 	bool paused;              /* until the loop's next turn: */
 	uint64_t turn;            /* the turn in which `taken` bytes were taken */
 	size_t taken;
@@ -80,8 +80,8 @@ struct httpc_call {
 	bool orphaned; /* its connection was given up: the timer ends it */
 	int status;
 	size_t header_bytes;
-	int64_t started_ms, heard_ms;    /* heard: when the last bytes came */
-	int64_t deadline_ms, silence_ms; /* spans, 0 for none */
+	int64_t started_ms, heard_ms;    /* heard_ms: when the last bytes came */
+	int64_t deadline_ms, silence_ms; /* durations; 0: none */
 	struct loop_timer timer;
 	struct loop_task unfit_task;
 	struct err unfit_err;
@@ -92,9 +92,9 @@ struct httpc_call {
 
 /*
  * Debian's libcurl links librtmp, which links GnuTLS, whose initialisation at load time takes 0.9
- * MiB that nobody here needs. It is skipped when the program has this function (gnutls.h,
- * GNUTLS_SKIP_GLOBAL_INIT). A library that does use GnuTLS (libldap, a libcurl on GnuTLS) calls
- * gnutls_global_init. The name is GnuTLS's; a linker option in configure.ac exports it.
+ * MiB. It is skipped if the program has this function (gnutls.h, GNUTLS_SKIP_GLOBAL_INIT). A
+ * library that does use GnuTLS (libldap, a libcurl on GnuTLS) calls gnutls_global_init. The name is
+ * GnuTLS's; a linker option in configure.ac exports it.
  */
 int _gnutls_global_init_skip(void);
 int _gnutls_global_init_skip(void)
@@ -124,13 +124,13 @@ static void call_free(struct httpc_call *call)
 	}
 	httprequest_done(&call->request);
 	answers_release(&call->held);
-	buf_done_secret(&call->body); /* Secrets are read through here */
+	buf_done_secret(&call->body); /* may contain secrets */
 	free(call);
 }
 
 static void on_curl_returned(void *arg);
 
-/* Calls that have ended meanwhile are still in the list, as this runs inside libcurl. */
+/* Ended calls are still in the list, as this runs inside libcurl. */
 static void each_transfer(void *arg, httpmulti_do_fn what)
 {
 	struct httpc_pool *pool = arg;
@@ -141,7 +141,7 @@ static void each_transfer(void *arg, httpmulti_do_fn what)
 			what(pool->multi, call->easy);
 }
 
-/* Resumes some of the paused transfers; the others come first the next time. */
+/* Resumes some of the paused transfers; the others come first next time. */
 static void each_paused(void *arg, httpmulti_do_fn what)
 {
 	struct httpc_pool *pool = arg;
@@ -288,7 +288,7 @@ static size_t on_curl_header(char *bytes, size_t size, size_t count, void *arg)
 		return 0;
 	curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
 	if (status < 200)
-		return len; /* 100 Continue and the like: the final response is to come */
+		return len; /* 100 Continue and the like: the final response follows */
 	while (text_len > 0 && (bytes[text_len - 1] == '\r' || bytes[text_len - 1] == '\n'))
 		text_len--;
 	if (text_len > 0) {
@@ -304,8 +304,8 @@ static size_t on_curl_header(char *bytes, size_t size, size_t count, void *arg)
 }
 
 /*
- * libcurl reads from a socket as long as data is available: a server that sends faster than the
- * data is processed would block everything else.
+ * libcurl reads from a socket as long as data is available: a server that sends faster than we
+ * process would block everything else.
  */
 static bool has_had_its_share(struct httpc_call *call)
 {
@@ -371,8 +371,8 @@ static bool has_http2_connection(struct httpc_call *call)
 }
 
 /*
- * Before the request is sent. When the whole process was stopped for a while, libcurl would first
- * send what it was given and then notice the time-out.
+ * Runs before the request is sent. After the whole process was stopped for a while, libcurl would
+ * first send its data and only then notice the time-out.
  */
 static int on_curl_ready_to_send(void *arg, char *peer, char *own, int peer_port, int own_port)
 {
@@ -443,7 +443,7 @@ static void set_callbacks(struct httpc_call *call)
 
 /* ---- How a call ends ---- */
 
-static void tell(struct httpc_call *call, const struct httpc_response *response, const struct err *err)
+static void report_done(struct httpc_call *call, const struct httpc_response *response, const struct err *err)
 {
 	struct httpc *c = call->c;
 	void (*on_done)(void *, const struct httpc_response *, const struct err *) = call->events.on_done;
@@ -463,7 +463,7 @@ static void say_late(const struct httpc_call *call, const char *where, struct er
 }
 
 /*
- * Some of libcurl's messages hold milliseconds or stream numbers; a reason that stays the same must
+ * Some of libcurl's messages contain milliseconds or stream numbers; the same reason must always
  * read the same.
  */
 static void explain(struct httpc_call *call, CURLcode code, struct err *err)
@@ -495,7 +495,7 @@ static void explain(struct httpc_call *call, CURLcode code, struct err *err)
 		err_set(err, ERR_TEMPORARY, "%s: %s", where, call->error[0] ? call->error : curl_easy_strerror(code));
 }
 
-static void finish(struct httpc_call *call, CURLcode code)
+static void finish_call(struct httpc_call *call, CURLcode code)
 {
 	struct httpc_response response = { .status = call->status,
 		.body = buf_text(&call->body),
@@ -511,20 +511,20 @@ static void finish(struct httpc_call *call, CURLcode code)
 	curl_easy_getinfo(call->easy, CURLINFO_HTTP_VERSION, &version);
 	if (call->refused) {
 		err_set(&err, ERR_INVALID, "the answer was not accepted");
-		tell(call, NULL, &err);
+		report_done(call, NULL, &err);
 	} else if (call->header_bytes > HEADERS_MAX) {
 		err_set(&err, ERR_INVALID, "the answer's headers are larger than %zu bytes", HEADERS_MAX);
-		tell(call, NULL, &err);
+		report_done(call, NULL, &err);
 	} else if (buf_failed(&call->body)) {
 		err_set(&err, ERR_INVALID, "the answer is larger than %zu bytes", call->body.cap);
-		tell(call, NULL, &err);
+		report_done(call, NULL, &err);
 	} else if (code != CURLE_OK) {
 		explain(call, code, &err);
-		tell(call, NULL, &err);
+		report_done(call, NULL, &err);
 	} else if (call->request.http2 && version != CURL_HTTP_VERSION_2_0) {
 		httpurl_origin(call->request.url, where, sizeof(where));
 		err_set(&err, ERR_INVALID, "%s: it does not speak HTTP/2", where);
-		tell(call, NULL, &err);
+		report_done(call, NULL, &err);
 	} else {
 		curl_easy_getinfo(call->easy, CURLINFO_CONTENT_TYPE, &content_type);
 		curl_easy_getinfo(call->easy, CURLINFO_RETRY_AFTER, &retry_after_s);
@@ -536,13 +536,13 @@ static void finish(struct httpc_call *call, CURLcode code)
 		response.retry_after_ms = (retry_after_s > RETRY_AFTER_MAX_S ? RETRY_AFTER_MAX_S : retry_after_s) *
 			1000;
 		response.took_ms = loop_now_ms(call->c->loop) - call->started_ms;
-		tell(call, &response, NULL);
+		report_done(call, &response, NULL);
 	}
 }
 
 /*
  * The receiver of a large response of a foreign server parses it at once: beyond a limit the next
- * ones are told in the next turn.
+ * ones are reported in the next turn.
  */
 static bool has_told_enough(struct httpc_pool *pool)
 {
@@ -572,7 +572,7 @@ static void on_curl_returned(void *arg)
 		if (call->ended)
 			continue;
 		if (!httpclear_goes_on(&call->clear)) {
-			finish(call, code);
+			finish_call(call, code);
 			continue;
 		}
 		httpmulti_remove(pool->multi, easy);
@@ -585,7 +585,7 @@ static void on_curl_returned(void *arg)
 
 /* ---- Dead connections ---- */
 
-/* What has no deadline (a watch, a push stream) would wait there for ever. */
+/* Requests without a deadline (a watch, a push stream) would wait there for ever. */
 static void orphan_streams(struct httpc_pool *pool, curl_socket_t fd)
 {
 	struct httpc_call *call;
@@ -599,11 +599,11 @@ static void orphan_streams(struct httpc_pool *pool, curl_socket_t fd)
 }
 
 /*
- * The call's time is over. When no byte came on its connection meanwhile (but for what a connection
- * begins with, in the first quarter), it is no longer used: what stands between, or the kernel of a
- * process that hangs, may acknowledge everything and answer nothing for ever, which TCP does not
- * notice. Calls that share it go on to their own deadlines; libcurl closes it when it has no
- * others, and one of HTTP/1.1 at each call that does not end.
+ * The call's time is over. If no byte came on its connection meanwhile (except what a connection
+ * begins with, in the first quarter), the connection is not used again: a middlebox, or the kernel
+ * of a process that hangs, may acknowledge everything and answer nothing for ever, which TCP does
+ * not notice. Calls that share it keep their own deadlines; libcurl closes it when it has no
+ * others. An HTTP/1.1 connection closes with any call that did not end.
  */
 static void give_up_if_dead(struct httpc_call *call)
 {
@@ -674,7 +674,7 @@ static void on_limit(void *arg)
 	else
 		err_set(&err, ERR_TEMPORARY, "%s: nothing came for %lld ms", where, (long long)call->silence_ms);
 	give_up_if_dead(call);
-	tell(call, NULL, &err);
+	report_done(call, NULL, &err);
 	tidy(c);
 }
 
@@ -685,7 +685,7 @@ static void on_unfit(void *arg)
 	struct httpc_call *call = arg;
 	struct httpc *c = call->c;
 
-	tell(call, NULL, &call->unfit_err);
+	report_done(call, NULL, &call->unfit_err);
 	if (!c->freed)
 		call_free(call);
 	tidy(c);
@@ -716,7 +716,7 @@ struct httpc_call *httpc_start(struct httpc *c, const struct httpc_request *requ
 	struct httpc_call *call = call_new(c, request, events, arg);
 
 	/*
-	 * A new handle for each request: on a used one that still has its buffer, libcurl 7.88
+	 * A new handle for each request: on a used handle that still has its buffer, libcurl 7.88
 	 * refuses CURLOPT_BUFFERSIZE, forgets the buffer's size (curl_easy_reset), and writes past
 	 * its end.
 	 */
@@ -782,7 +782,7 @@ void httpc_free(struct httpc *c)
 	if (!c)
 		return;
 	c->freed = true;
-	/* From inside a callback the rest is freed when it has returned. */
+	/* Inside a callback, the rest is freed after its return. */
 	DL_FOREACH (c->pools, pool) {
 		DL_FOREACH (pool->calls, call)
 			call->ended = true;

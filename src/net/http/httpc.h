@@ -5,8 +5,7 @@
 /*
  * An HTTP client on libcurl's multi socket interface. A `struct httpc` is one connection pool (a
  * curl multi): the Kubernetes client has two, one for watches and one for short requests, so that
- * neither waits for the other. Each request has limits for its time and for the size of its
- * response.
+ * neither waits for the other. Each request limits its time and the size of its response.
  */
 
 #include <stdbool.h>
@@ -28,13 +27,13 @@ struct httpc_config {
 	 */
 	int max_connections_kept;
 	/*
-	 * URLs come from namespaced objects: connections only to addresses that net/sourcerules
-	 * allows, and per turn of the loop only so much of the responses is handed on
+	 * URLs come from namespaced objects: only addresses that net/sourcerules allows, and a cap
+	 * on the response bytes handed on per turn of the loop
 	 */
 	bool foreign;
 	/*
-	 * All requests go to one server, so that a dead connection is left by leaving all: further
-	 * requests use new ones, and requests without a deadline that are on it fail.
+	 * All requests go to one server, so a dead connection is left by leaving all of them:
+	 * further requests use new ones, and requests without a deadline fail.
 	 */
 	bool one_server;
 };
@@ -46,8 +45,8 @@ struct httpc_response {
 	const char *body; /* borrowed, NUL-terminated; "" when on_data took it */
 	size_t len;
 	const char *content_type; /* "" when absent */
-	const char *location; /* where a 3xx leads, as an absolute URL; "" when it does not. Nothing is followed here */
-	int64_t retry_after_ms; /* from Retry-After in seconds; 0 when absent */
+	const char *location;     /* target of a 3xx as an absolute URL, not followed here; otherwise "" */
+	int64_t retry_after_ms;   /* from Retry-After in seconds; 0 when absent */
 	int64_t took_ms;
 };
 
@@ -83,14 +82,14 @@ struct httpc_call *httpc_start(struct httpc *c, const struct httpc_request *requ
 void httpc_cancel(struct httpc_call *call); /* no callback any more; safe from inside callbacks; NULL is fine */
 
 /*
- * The same for a call whose time is over by the caller's own clock: when nothing came on its
- * connection meanwhile, that is used no more. A deadline_ms does it by itself.
+ * Cancels a call whose time is over by the caller's own clock: if nothing came on its connection
+ * meanwhile, that is not used again. A deadline_ms does so by itself.
  */
 void httpc_cancel_late(struct httpc_call *call);
 
 /*
- * Further requests use new connections (after a change of certificate or credentials, or when a
- * connection is dead). Transfers under way go on.
+ * Further requests use new connections (after a change of certificate or credentials, or if a
+ * connection is dead). Transfers under way continue.
  */
 void httpc_drop_connections(struct httpc *c);
 

@@ -23,7 +23,7 @@ bool httpclear_goes_on(struct httpclear_call *call)
 	if (!call->pool || !call->joins || !call->stranded)
 		return false;
 	if (call->pool->opener)
-		call->waits = true; /* and then reuses its connection */
+		call->waits = true; /* and then reuses the opener's connection */
 	else
 		call->pool->opener = call;
 	return true;

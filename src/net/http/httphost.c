@@ -14,21 +14,21 @@
 #include "net/probe.h"
 
 #define FORGET_MS 300000
-/* Servers known beside those that are asked now: redirects may name any number. */
+/* Servers without requests that are remembered: redirects may name any number. */
 #define IDLE_MAX 2048
 #define IDLE_FEW 16
-/* the longest that a request takes: so long others are on a connection that is given up */
+/* the longest time a request takes: others may use a given-up connection that long */
 #define HTTP1_MS 120000
 
 /*
- * The requests of one namespace to one server. Freed when it has none, but the last one of a server
- * stays.
+ * The requests of one namespace to one server. Freed without requests, except the server's last
+ * one.
  */
 struct httphost_party {
 	char *namespace_; /* owned; the host's key */
 	unsigned under_way;
 	struct httphost_turn *waiting;
-	struct httphost_party **in; /* the list it is in, resting or busy; NULL: none of its requests waits */
+	struct httphost_party **in; /* the list that it is in, resting or busy; NULL: none of its requests waits */
 	struct httphost_party *prev, *next;
 	UT_hash_handle hh;
 };
@@ -46,7 +46,7 @@ struct httphost {
 	enum protocol protocol; /* of the last connection */
 	int64_t http1_until_ms;
 	struct probe *probe;           /* NULL: behind a proxy */
-	struct httphost_turn *waiting; /* all, in order of arrival */
+	struct httphost_turn *waiting; /* in order of arrival */
 	struct httphost_turn *running; /* in order of start */
 	struct httphost_party *parties;
 	/*
@@ -58,17 +58,17 @@ struct httphost {
 	bool spared;
 	struct loop_task pump;
 	struct loop_timer patience;
-	/* while it has no requests: who had the last one, and those beside it */
+	/* while it has no requests: the idle servers of the namespace that had the last one */
 	struct httphost_idlers *idlers;
 	struct shares_hold idle;
 	struct httphost *idle_prev, *idle_next, *older, *newer;
 	UT_hash_handle hh;
 };
 
-/* Servers that had their last request from one namespace. */
+/* Idle servers whose last request was from this namespace. */
 struct httphost_idlers {
 	char *namespace_;       /* owned; the key */
-	struct httphost *hosts; /* the oldest first */
+	struct httphost *hosts; /* oldest first */
 	UT_hash_handle hh;
 };
 
@@ -78,7 +78,7 @@ struct httphost_table {
 	bool http_by_proxy, https_by_proxy;
 	struct httphost *hosts;
 	struct httphost_idlers *idlers;
-	struct httphost *idle; /* of all, the oldest first */
+	struct httphost *idle; /* of all namespaces, oldest first */
 	struct shares idle_shares;
 };
 
@@ -98,7 +98,7 @@ bool httphost_looking_up(const struct httphost *h)
 
 /* ---- Refusals ---- */
 
-/* One at a time, the others by another task: the callback may free everything. */
+/* One at a time, the next ones in further tasks: the callback may free everything. */
 static void refuse_first(struct httphost *h, const char *why)
 {
 	struct httphost_turn *turn = h->waiting;
@@ -112,8 +112,8 @@ static void refuse_first(struct httphost *h, const char *why)
 }
 
 /*
- * As for other connections (net/dial.h): a request that came before the attempt that failed gets
- * its error, a later one waits for the next attempt.
+ * As for other connections (net/dial.h): a request from before the failed attempt gets its error, a
+ * later one waits for the next attempt.
  */
 static void wait_for_reach(struct httphost *h)
 {
@@ -154,7 +154,7 @@ static void party_free(struct httphost *h, struct httphost_party *p)
 	free(p);
 }
 
-/* Moves it to the end of the list where it belongs, or frees it when it has no requests. */
+/* Moves it to the end of the list where it belongs, or frees it if it has no requests. */
 static void party_settle(struct httphost *h, struct httphost_party *p)
 {
 	struct httphost_party **to = !p->waiting ? NULL : p->under_way > 0 ? &h->busy : &h->resting;
@@ -168,7 +168,7 @@ static void party_settle(struct httphost *h, struct httphost_party *p)
 		party_free(h, p);
 }
 
-/* ---- Who is next ---- */
+/* ---- Scheduling ---- */
 
 static unsigned limit_of(const struct httphost *h)
 {
@@ -191,7 +191,7 @@ static bool has_room(const struct httphost *h)
 
 /*
  * Time until a namespace with nothing under way may start in spite of the limit: when fewer than
- * the limit have started within the patience. With room it is that of the request that is
+ * the limit have started within the patience. With room, it is that of the request that is
  * connecting.
  */
 static int64_t patience_left_ms(const struct httphost *h)
@@ -247,7 +247,7 @@ static void on_pump(void *arg)
 		loop_timer_set(&h->patience, patience_left_ms(h));
 }
 
-/* ---- Servers that nobody asks ---- */
+/* ---- Idle servers ---- */
 
 static void host_free(void *arg);
 
@@ -268,8 +268,8 @@ static void idle_end(struct httphost *h)
 	free(i);
 }
 
-/* The memory lives until the end of the turn: the host is borrowed. */
-static void forget(struct httphost *h)
+/* Freed at the end of the turn only: the host is borrowed. */
+static void forget_host(struct httphost *h)
 {
 	idle_end(h);
 	HASH_DELETE(hh, h->table->hosts, h);
@@ -289,7 +289,7 @@ static struct httphost_idlers *idlers_get(struct httphost_table *t, const char *
 	return i;
 }
 
-/* Its namespace's oldest gives way to it, where that may have no more. */
+/* If the namespace's share is used up, evicts its oldest idle server. */
 static void idle_begin(struct httphost *h)
 {
 	struct httphost_table *t = h->table;
@@ -298,9 +298,9 @@ static void idle_begin(struct httphost *h)
 	HASH_FIND_STR(t->idlers, h->namespace_, others);
 	if (!shares_take(&t->idle_shares, &h->idle, h->namespace_, 1)) {
 		if (others)
-			forget(others->hosts);
+			forget_host(others->hosts);
 		if (!others || !shares_take(&t->idle_shares, &h->idle, h->namespace_, 1)) {
-			forget(h);
+			forget_host(h);
 			return;
 		}
 	}
@@ -314,10 +314,10 @@ static void forget_old(struct httphost_table *t)
 	int64_t now_ms = loop_now_ms(t->loop);
 
 	while (t->idle && now_ms - t->idle->used_ms > FORGET_MS)
-		forget(t->idle);
+		forget_host(t->idle);
 }
 
-/* Lookups and probes count for who asks now. */
+/* Lookups and probes count for the newest request's namespace. */
 static void count_for(struct httphost *h, const char *namespace_)
 {
 	if (text_equal(h->namespace_, namespace_))

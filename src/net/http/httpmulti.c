@@ -15,19 +15,19 @@
 
 /*
  * Works around a defect of libcurl 7.88: while it reads for one HTTP/2 stream it may buffer frames
- * of another one, and then not deliver them until the socket is readable again. So the rest of a
- * large watch event came with the next event, and the end of a response when the next one came.
- * libcurl does not tell which streams are affected. So a moment after a read every transfer that
- * may be HTTP/2 is made to read, whether its socket is readable or not, and again as long as data
- * comes. The only way to do that is to unpause a transfer, which must have been paused before; no
- * frame is sent for it.
+ * of another, and not deliver them until the socket is readable again. So the rest of a large watch
+ * event came with the next event, and the end of a response with the next response. libcurl does
+ * not tell which streams are affected. Therefore, a moment after a read, every transfer that may be
+ * HTTP/2 is made to read, whether its socket is readable or not, and again as long as data comes.
+ * The only way to do that is to unpause a transfer, which must have been paused before; no frame is
+ * sent for it.
  *
- * As that costs more than a watch event itself, it is left out where nothing can be left behind:
+ * As that costs more than a watch event itself, it is skipped where nothing can be left behind:
  * when what came through TLS is one DATA frame (RFC 9113 4.1), all of which was handed on.
  */
 #define LOOK_AFTER_MS 20
 #define FRAME_HEAD    9
-#define TLS13_EXTRA   17 /* of a record: the type and the tag of all ciphers that are used (RFC 8446 5.2) */
+#define TLS13_EXTRA   17 /* per record: the type and the tag of all ciphers in use (RFC 8446 5.2) */
 
 struct socket_watch {
 	struct httpmulti *m;
@@ -42,7 +42,7 @@ struct httpmulti {
 	loop_fn on_returned;
 	httpmulti_each_fn each;
 	void *arg;
-	struct loop_timer timer; /* the time-out that libcurl asks for, often many times before it returns */
+	struct loop_timer timer; /* the time-out that libcurl requests, often many times before it returns */
 	long timeout_ms;         /* negative: none */
 	bool timeout_is_new;
 	struct loop_timer look_after;
@@ -50,7 +50,7 @@ struct httpmulti {
 	bool inside;
 	bool heard;       /* libcurl has handed on data */
 	bool maybe_http2; /* some transfer was HTTP/2, or may have been */
-	bool uncounted;   /* one of those, whose reads are not counted */
+	bool uncounted;   /* one of those whose reads are not counted */
 	/* since look_after was set: bytes out of TLS; bytes and pieces of bodies handed on */
 	size_t read, taken, pieces;
 };
@@ -91,7 +91,7 @@ static void on_tls_message(int sent, int version, int type, const void *bytes, s
 	if (sent || type != SSL3_RT_HEADER || len != SSL3_RT_HEADER_LENGTH)
 		return;
 	m->read += (size_t)head[3] << 8 | head[4];
-	if (SSL_version(ssl) == TLS1_3_VERSION) /* else the sum never fits, and that is well, too */
+	if (SSL_version(ssl) == TLS1_3_VERSION) /* otherwise the sum never fits, which is fine */
 		m->read -= TLS13_EXTRA;
 }
 

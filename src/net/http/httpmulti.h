@@ -5,7 +5,7 @@
 /*
  * One curl multi handle on the loop: its sockets are libevent events, its time-out is a timer.
  * Owned by net/http/httpc. libcurl must not be called from inside its own callbacks:
- * httpmulti_inside tells that, and on_returned is called when it is over.
+ * httpmulti_inside tells whether one is running, and on_returned is called afterwards.
  */
 
 #include <curl/curl.h>
@@ -32,8 +32,8 @@ bool httpmulti_inside(const struct httpmulti *m);
 /* Called from inside: libcurl has handed on so many bytes of a response's body. */
 void httpmulti_hear(struct httpmulti *m, size_t len);
 /*
- * Not from inside. count_reads: what is read through TLS is counted, by a CURLOPT_SSL_CTX_FUNCTION,
- * so the caller may have none; the same for all transfers that may share a connection.
+ * Not from inside. count_reads: counts what is read through TLS, by a CURLOPT_SSL_CTX_FUNCTION, so
+ * the caller may not set one; the same for all transfers that may share a connection.
  */
 void httpmulti_add(struct httpmulti *m, CURL *easy, bool maybe_http2, bool count_reads);
 void httpmulti_remove(struct httpmulti *m, CURL *easy); /* not from inside */
@@ -42,17 +42,17 @@ void httpmulti_remove(struct httpmulti *m, CURL *easy); /* not from inside */
 void httpmulti_resume(struct httpmulti *m, httpmulti_each_fn each);
 
 /*
- * The socket of the connection that a transfer under way was given, maybe with others;
- * CURL_SOCKET_BAD when it has none, or none that is known. (CURLINFO_ACTIVESOCKET is set when a
- * transfer ends.)
+ * The socket of the connection that a transfer under way has, perhaps shared; CURL_SOCKET_BAD if it
+ * has none, or an unknown one. (CURLINFO_ACTIVESOCKET is set only when a transfer ends.)
  */
 curl_socket_t httpmulti_socket(const struct httpmulti *m, CURL *easy);
 /*
- * For how long no byte came there, as the kernel has it: also none that was not read; 0: not known.
+ * How long ago the last byte came, by the kernel's account, including bytes that were not read; 0:
+ * not known.
  */
 int64_t httpmulti_silent_ms(curl_socket_t fd);
 
-/* The next finished transfer, which is still added; NULL when there is none. */
+/* The next finished transfer, which is still added; NULL: none. */
 CURL *httpmulti_next(struct httpmulti *m, CURLcode *result);
 
 #endif

@@ -11,11 +11,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-/* Those that libcurl reads, and net/http/httphost hands it. */
+/* The variables that libcurl and net/http/httphost read. */
 static const char *const variables[] = { "http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy",
 	"ALL_PROXY" };
 
-/* libcurl's, where the URL has none. */
+/* libcurl's default. */
 #define PORT     1080
 #define PORT_TLS 443
 
@@ -39,7 +39,7 @@ static bool is_host(const char *host, const struct sockaddr *address)
 	}
 }
 
-/* "http://user:password@127.0.0.1:3128/", of which scheme, user and path may be absent. */
+/* "http://user:password@127.0.0.1:3128/"; scheme, user and path are optional. */
 static bool is_at(const char *proxy, const struct sockaddr *address, uint16_t port)
 {
 	const char *scheme = strstr(proxy, "://"), *rest = scheme ? scheme + 3 : proxy;

@@ -3,9 +3,9 @@
 #define NET_HTTP_HTTPPROXIES_H
 
 /*
- * The proxies that kscaled's environment names, by address or as localhost. They are whoever runs
- * kscaled's, who may well have one on loopback, so they may be where no trigger's server may be
- * (net/sourcerules), and only for requests over HTTP, which libcurl sends there.
+ * The proxies in kscaled's environment that are given by address or as localhost. They belong to
+ * kscaled's operator and may well be on loopback, so they are allowed where triggers' servers are
+ * not (net/sourcerules), for requests over HTTP only, which libcurl sends through them.
  */
 
 #include <stdbool.h>

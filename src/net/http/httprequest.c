@@ -16,14 +16,14 @@
 
 #define CONNECT_MS 5000
 /*
- * The buffer that libcurl allocates per transfer, of the largest HTTP/2 frame that a server may
- * send by default. With less, libcurl 7.88 puts the rest aside and then misses the end of the
- * stream (a last DATA frame of 15,000 bytes with a buffer of 8,192 never ended).
+ * The buffer that libcurl allocates per transfer, as large as the largest HTTP/2 frame that a
+ * server may send by default. With less, libcurl 7.88 puts the rest aside and then misses the end
+ * of the stream (a last DATA frame of 15,000 bytes with a buffer of 8,192 never ended).
  */
 #define BUFFER_BYTES        16384L
 #define UPLOAD_BUFFER_BYTES 16384L
 
-/* ---- What may be asked ---- */
+/* ---- Checks ---- */
 
 static bool is_line(const char *text)
 {
@@ -54,7 +54,7 @@ static int check_request(const struct httpc_request *request, struct err *err)
 	return 0;
 }
 
-/* ---- What is copied ---- */
+/* ---- Copies ---- */
 
 static void copy_headers(struct httprequest *r, const struct httpc_request *request)
 {
@@ -66,12 +66,12 @@ static void copy_headers(struct httprequest *r, const struct httpc_request *requ
 		r->headers = curl_slist_append(r->headers, line);
 		mem_free_secret(line);
 	}
-	/* a large body does not wait for "100 Continue" */
+	/* a large body must not wait for "100 Continue" */
 	r->headers = curl_slist_append(r->headers, "Expect:");
 }
 
 /*
- * Verifies the certificate for another name than the URL's host: that name replaces the host in the
+ * Verifies the certificate for a name other than the URL's host: that name replaces the host in the
  * URL, and the host goes into CONNECT_TO and Host.
  */
 static int rename_server(struct httprequest *r, const char *server_name, struct err *err)
@@ -111,7 +111,7 @@ static int copy_request(struct httprequest *r, const struct httpc_request *reque
 	return 0;
 }
 
-/* ---- What libcurl is told ---- */
+/* ---- Options ---- */
 
 static int on_curl_sockopt(void *arg, curl_socket_t fd, curlsocktype purpose)
 {
@@ -131,16 +131,16 @@ static CURLcode on_tls(CURL *easy, void *ctx, void *arg)
 }
 
 /*
- * A proxy, too, may be spoken to by TLS, and libcurl tells this callback of both. What allows
- * "BEAST", which concerns no version of TLS that is spoken today, is set for proxies alone
- * (set_roots): OpenSSL's option tells their contexts from those of servers.
+ * Whether the context is for TLS to a proxy: libcurl uses one callback for both. The option that
+ * allows "BEAST", which concerns no TLS version in use, is set for proxies alone (set_roots), and
+ * so tells their contexts from those of servers.
  */
 static bool is_proxys(const SSL_CTX *ctx)
 {
 	return SSL_CTX_get_options(ctx) & SSL_OP_DONT_INSERT_EMPTY_FRAGMENTS;
 }
 
-/* Who has a server that can do nothing but DHE names its suites in --http-tls-cipher-list. */
+/* For a server that can do nothing but DHE, its suites can be named in --http-tls-cipher-list. */
 static CURLcode on_source_tls(CURL *easy, void *ctx, void *arg)
 {
 	struct httprequest *r = arg;
@@ -167,10 +167,10 @@ static void set_transfer(struct httprequest *r, CURL *easy)
 		r->http2 && !tls ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_2TLS);
 	/*
 	 * Waits for a connection that may be shared instead of opening another; plain HTTP/1.1
-	 * never is, and would wait for the other response.
+	 * connections are never shared and would wait for the other response.
 	 */
 	curl_easy_setopt(easy, CURLOPT_PIPEWAIT, tls || r->http2 ? 1L : 0L);
-	/* an HTTP proxy that forwards requests itself does not do so by HTTP/2 */
+	/* an HTTP proxy that forwards requests itself does not speak HTTP/2 */
 	curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, r->http2 ? 1L : 0L);
 	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, r->headers);
 	curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
@@ -179,7 +179,7 @@ static void set_transfer(struct httprequest *r, CURL *easy)
 	curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BUFFER_BYTES);
 	curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_curl_sockopt);
 	curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, r);
-	curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, on_tls); /* net/http/httpmulti's where it counts reads */
+	curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, on_tls); /* httpmulti sets its own to count reads */
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	/*
 	 * Without this, removing a transfer during its name lookup waits for the resolver thread.
@@ -194,7 +194,7 @@ static void set_blob(CURL *easy, CURLoption option, const char *pem)
 	curl_easy_setopt(easy, option, &blob);
 }
 
-/* Without CAPATH Debian's default would be trusted, too. */
+/* Without CAPATH, Debian's default would be trusted, too. */
 static void set_roots(struct httprequest *r, CURL *easy, const struct httpc_server *server)
 {
 	if (server->system_too) {

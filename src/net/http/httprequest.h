@@ -15,7 +15,7 @@
 
 struct tlsroots;
 
-/* Owns copies of what the handle refers to, except for the server, which it borrows. */
+/* Owns copies of what the handle refers to, except the server, which it borrows. */
 struct httprequest {
 	char *url;        /* as sent: with the TLS server name in the place of the host, if there is one */
 	bool http2;       /* HTTP/2 only */
@@ -23,14 +23,14 @@ struct httprequest {
 	int64_t connect_ms, dead_peer_ms;
 	struct curl_slist *headers, *connect_to, *addresses;
 	struct httpbody body;
-	struct tlsroots *roots; /* that a new connection trusts, with the system's; NULL: none */
-	struct err *forbidden;  /* owned; why there is no connection, or no more of the response is taken; NULL */
+	struct tlsroots *roots; /* trusted by a new connection in addition to the system's; NULL: none */
+	struct err *forbidden;  /* owned; why no connection was allowed, or no more of the response is taken; NULL */
 };
 
 /*
  * -1 with err (ERR_INVALID): the request is not valid. In either case httprequest_done must follow,
- * after the end of the handle. may_send(arg) is asked before the body of a request with in_time is
- * sent.
+ * after the end of the handle. For a request with in_time, may_send(arg) is called before its body
+ * is sent.
  */
 int httprequest_init(struct httprequest *r, const struct httpc_request *request, CURL *easy,
 	bool (*may_send)(const void *arg), const void *arg, struct err *err);

@@ -18,7 +18,7 @@
 
 struct httpsocket {
 	int fd;    /* the key */
-	ino_t ino; /* inode: detects that the number belongs to another file by now */
+	ino_t ino; /* inode: detects that the descriptor has been reused */
 	struct descriptors_hold hold;
 	struct httpsockets_made *made; /* NULL: its request has ended */
 	struct httpsocket *prev, *next;
@@ -39,7 +39,7 @@ static void part(struct httpsocket *socket_)
 	socket_->made = NULL;
 }
 
-static void forget(struct httpsockets *s, struct httpsocket *socket_)
+static void forget_socket(struct httpsockets *s, struct httpsocket *socket_)
 {
 	part(socket_);
 	descriptors_give(&socket_->hold, 0);
@@ -53,10 +53,10 @@ static void forget_closed(struct httpsockets *s, struct httpsockets_made *made)
 
 	DL_FOREACH_SAFE (made->first, socket_, next)
 		if (ino_of(socket_->fd) != socket_->ino)
-			forget(s, socket_);
+			forget_socket(s, socket_);
 }
 
-static struct httpsocket *find(struct httpsockets *s, int fd)
+static struct httpsocket *socket_of(struct httpsockets *s, int fd)
 {
 	struct httpsocket *socket_;
 
@@ -82,9 +82,9 @@ curl_socket_t httpsockets_open(struct httpsockets *s, struct httpsockets_made *m
 		descriptors_give(&hold, 0);
 		return CURL_SOCKET_BAD;
 	}
-	socket_ = find(s, fd);
-	if (socket_) /* that one was closed silently: else its number would not be free */
-		forget(s, socket_);
+	socket_ = socket_of(s, fd);
+	if (socket_) /* libcurl closed it silently: otherwise its number would not be free */
+		forget_socket(s, socket_);
 	hold.namespace_ = NULL; /* the request's */
 	socket_ = mem_zalloc(sizeof(*socket_));
 	socket_->fd = fd;
@@ -98,10 +98,10 @@ curl_socket_t httpsockets_open(struct httpsockets *s, struct httpsockets_made *m
 
 void httpsockets_close(struct httpsockets *s, curl_socket_t fd)
 {
-	struct httpsocket *socket_ = find(s, fd);
+	struct httpsocket *socket_ = socket_of(s, fd);
 
 	if (socket_)
-		forget(s, socket_);
+		forget_socket(s, socket_);
 	close(fd);
 }
 
@@ -117,5 +117,5 @@ void httpsockets_done(struct httpsockets *s)
 	struct httpsocket *socket_, *next;
 
 	HASH_ITER (hh, s->open, socket_, next)
-		forget(s, socket_);
+		forget_socket(s, socket_);
 }

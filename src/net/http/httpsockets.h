@@ -4,12 +4,12 @@
 
 /*
  * The sockets of a foreign client's curl multi, for net/http/httpc: opened only to addresses that
- * net/sourcerules allows, and to proxies of kscaled's environment, and counted while open, also
+ * net/sourcerules allows and to proxies of kscaled's environment, and counted while open, also
  * between requests (net/descriptors).
  *
  * libcurl 7.88 closes a socket that is not connected yet without calling
- * CURLOPT_CLOSESOCKETFUNCTION. So each request keeps a list of those that it opened, which are
- * checked when it ends.
+ * CURLOPT_CLOSESOCKETFUNCTION. So each request keeps a list of the sockets that it opened, which
+ * are checked when it ends.
  */
 
 #include <curl/curl.h>
@@ -34,8 +34,8 @@ curl_socket_t httpsockets_open(struct httpsockets *s, struct httpsockets_made *m
 void httpsockets_close(struct httpsockets *s, curl_socket_t fd);
 
 /*
- * The request has ended: sockets that libcurl has closed silently are given back; those that it
- * keeps for later requests belong to the multi.
+ * The request has ended: sockets that libcurl closed silently are given back; those kept for later
+ * requests belong to the multi.
  */
 void httpsockets_let_go(struct httpsockets *s, struct httpsockets_made *made);
 

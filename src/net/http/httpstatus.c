@@ -12,7 +12,7 @@ enum err_kind httpstatus_kind(int status)
 	return status == 408 || status == 429 || status >= 500 ? ERR_TEMPORARY : ERR_INVALID;
 }
 
-/* IANA's list has none beyond 31 of a hundred but these. */
+/* IANA assigns no status above x31, except these. */
 const char *httpstatus_label(int status, char out[HTTPSTATUS_TEXT])
 {
 	if (status < 100 || status >= 600 || (status % 100 > 31 && status != 451))

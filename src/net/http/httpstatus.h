@@ -2,7 +2,7 @@
 #ifndef NET_HTTP_HTTPSTATUS_H
 #define NET_HTTP_HTTPSTATUS_H
 
-/* What an HTTP status is as an error, and in /metrics. Pure. */
+/* An HTTP status as an error kind, and as a label of /metrics. Pure. */
 
 #include "base/err.h"
 
@@ -13,8 +13,8 @@
 enum err_kind httpstatus_kind(int status);
 
 /*
- * "200", in out, as a label of /metrics; "other" for what no standard has, as a server could make a
- * series of each of 900.
+ * "200", in out, as a label of /metrics; "other" for unassigned numbers, because a server could
+ * make a series of each of 900.
  */
 #define HTTPSTATUS_TEXT 12
 const char *httpstatus_label(int status, char out[HTTPSTATUS_TEXT]);

@@ -20,7 +20,7 @@ struct httpc_server {
 	int64_t dead_peer_ms; /* of a new connection, for net/dial's dial_tune_socket */
 	/*
 	 * a trigger's server: net/tls/tlsrules applies, and the system's roots (the shared store of
-	 * net/tls/tls) are trusted; in addition to them these, NULL for none, instead of ca_pem
+	 * net/tls/tls) are trusted, as well as `roots` (may be NULL), which replaces ca_pem
 	 */
 	bool system_too;
 	struct tlsroots *roots;
@@ -43,24 +43,24 @@ struct httpc_request {
 	int64_t deadline_ms; /* from now to the last byte; 0: none (a watch) */
 	/*
 	 * a write that must not arrive late: the body is not sent after the deadline, however late
-	 * libcurl gets to it
+	 * libcurl is
 	 */
 	bool in_time;
 	int64_t connect_ms; /* to connect and shake hands; 0: 5,000 */
-	int64_t silence_ms; /* with on_data: fails when nothing came for so long; 0: no limit */
+	int64_t silence_ms; /* with on_data: fails if nothing comes for this long; 0: no limit */
 	/*
 	 * HTTP/2 only, as gRPC needs it: with prior knowledge on http://, by ALPN on https://; a
 	 * response of another version is ERR_INVALID
 	 */
 	bool http2;
 	/*
-	 * opens a connection instead of waiting whether one that is being opened can be shared
-	 * (HTTP/2); net/http/httphost limits connections
+	 * opens a connection instead of waiting for one that might be shared (HTTP/2);
+	 * net/http/httphost limits connections
 	 */
 	bool at_once;
-	/* limit of the response's size; 0: 16 MiB. Not applied to a body that on_data receives */
+	/* limit of the response's size; 0: 16 MiB. Not for a body that on_data receives */
 	size_t max_body;
-	/* HTTP/1.1 even if the server can do more: over a connection of its own */
+	/* HTTP/1.1 even if the server can do more, on a connection of its own */
 	bool http1;
 	/* borrowed until the callback, or the end of the turn in which the call was cancelled */
 	const struct httpc_server *server;

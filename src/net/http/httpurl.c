@@ -60,7 +60,7 @@ int httpurl_rename(const char *url, const char *server_name, char **renamed, cha
 	}
 	if (curl_url_set(u, CURLUPART_HOST, server_name, 0) != CURLUE_OK ||
 		curl_url_get(u, CURLUPART_URL, &text, 0) != CURLUE_OK) {
-		result = err_set(err, ERR_INVALID, "\"%s\" is no TLS server name", server_name);
+		result = err_set(err, ERR_INVALID, "\"%s\" is not a TLS server name", server_name);
 	} else {
 		*renamed = mem_dup(text);
 		*route = mem_printf("%s:%s:%s:%s", server_name, p.port, p.host, p.port);
@@ -85,7 +85,10 @@ static char *piece(CURLU *u, CURLUPart part, unsigned flags)
 	return copy;
 }
 
-/* libcurl decodes no control characters: without this another user, or none, would log in. */
+/*
+ * libcurl does not decode control characters: without this check the wrong user, or none, would log
+ * in.
+ */
 static bool can_be_decoded(CURLU *u, CURLUPart part)
 {
 	char *text = NULL;

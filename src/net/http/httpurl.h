@@ -16,23 +16,23 @@
 #include "base/err.h"
 
 /*
- * "https://10.0.0.7:6443" of a URL, without credentials, path and query, which may be secret. "URL"
- * when it cannot be parsed. Returns out.
+ * The origin of a URL, "https://10.0.0.7:6443": without credentials, path and query, which may be
+ * secret. "URL" if it cannot be parsed. Returns out.
  */
 char *httpurl_origin(const char *url, char *out, size_t size);
 
 /*
  * The URL with `server_name` as its host, which TLS then verifies; libcurl's CONNECT_TO entry for
- * the real host; and the Host header with the real host. The caller owns all three. ERR_INVALID
- * when the URL or the name cannot be parsed.
+ * the real host; and the Host header with the real host. The caller owns all three. ERR_INVALID if
+ * the URL or the name cannot be parsed.
  */
 int httpurl_rename(const char *url, const char *server_name, char **renamed, char **route, char **host_header,
 	struct err *err);
 
 /*
- * An http or https URL without user, password and fragment, and its user and password (decoded;
- * NULL for none; the password is secret). The caller owns all three. ERR_INVALID says what is
- * wrong, without quoting the URL.
+ * Splits an http or https URL into one without user, password and fragment, and its user and
+ * password (decoded; NULL for none; the password is secret). The caller owns all three. ERR_INVALID
+ * says what is wrong, without quoting the URL.
  */
 int httpurl_split_user(const char *url, char **clean, char **user, char **password, struct err *err);
 
@@ -44,14 +44,14 @@ struct httpurl_place {
 };
 int httpurl_place(const char *url, struct httpurl_place *out, struct err *err);
 void httpurl_place_done(struct httpurl_place *p);
-/* The header Host of a request there, as libcurl sends it, for who signs it. The caller owns it. */
+/* The header Host of a request there, as libcurl sends it; for signatures. The caller owns it. */
 char *httpurl_host_header(const struct httpurl_place *p);
 
 bool httpurl_is_same(const struct httpurl_place *a, const struct httpurl_place *b); /* scheme, host and port */
 
 /*
- * Whether credentials for one server may be sent to another after a redirect: to the same one, or
- * to the same host from http to https.
+ * Whether a redirect may carry credentials from one server to another: to the same one, or to the
+ * same host from http to https.
  */
 bool httpurl_may_follow(const struct httpurl_place *from, const struct httpurl_place *to);
 

@@ -23,17 +23,14 @@ struct webrequest {               /* empty when zeroed */
 	char *body;               /* owned, wiped; NULL: none. A request with a body is not redirected */
 	const char *content_type; /* constant; of the body */
 	struct strmap headers;    /* owned, wiped */
-	/*
-	 * constant: the name of a header whose value is in the response, or of several with blanks
-	 * between; NULL: none
-	 */
+	/* constant: the names of wanted response headers, separated by blanks; NULL: none */
 	const char *wanted_header;
 	size_t max_body;    /* limit of the response's size; 0: 1 MiB */
-	bool spare;         /* few connections will do for this server (HTTPHOST_FEW) */
-	int64_t timeout_ms; /* of this one; 0: the sender's */
+	bool spare;         /* a few connections suffice for this server (HTTPHOST_FEW) */
+	int64_t timeout_ms; /* of this request; 0: the sender's default */
 	/*
-	 * whoever runs kscaled named its address, or it is a cloud's metadata server: no rule for
-	 * triggers' servers applies, no proxy, and no redirect is followed
+	 * its address comes from kscaled's operator or is a cloud's metadata server: the rules for
+	 * triggers' servers do not apply, no proxy is used, and no redirect is followed
 	 */
 	bool own;
 };
@@ -43,7 +40,7 @@ void webrequest_done(struct webrequest *r);
 
 struct webresponse {                 /* borrowed */
 	int status;                  /* any, except redirects that were followed; 0: none came */
-	const struct err *transport; /* with status 0: why */
+	const struct err *transport; /* with status 0: the reason */
 	const char *body;            /* NUL-terminated */
 	size_t len;
 	const char *content_type;                   /* "" when absent */
@@ -51,25 +48,28 @@ struct webresponse {                 /* borrowed */
 	const char *wanted[WEBRESPONSE_WANTED_MAX]; /* values of the headers, in their order; "" when absent */
 	int64_t retry_after_ms;                     /* from Retry-After in seconds; 0 when absent */
 	/*
-	 * the response had a length or an end mark, so it is complete. Without that, a lost
-	 * connection looks like the end of the response
+	 * the response had a length or an end mark, so it is complete; without one, a lost
+	 * connection looks like the end
 	 */
 	bool measured;
 	const struct credential *credential; /* that was sent for an identity; NULL: none */
 };
 
-/* What is next in an exchange (net/web/exchange): of who makes its requests and reads responses. */
+/*
+ * The next step of an exchange (net/web/exchange), decided by the code that makes its requests and
+ * reads its responses.
+ */
 enum exchange_verdict {
-	/* the request that was made is to be sent, or the one that was answered again */
+	/* send the request that was made, or the answered one again */
 	EXCHANGE_SEND,
 	/*
-	 * something must be had first, a credential mostly. A request that was made, or has just
-	 * been answered, is sent (again) then; else the next one is made
+	 * wait for something, usually a credential; then send the request that was made or just
+	 * answered (again), or make the next one
 	 */
 	EXCHANGE_WAIT,
-	EXCHANGE_NEXT,   /* of who reads: there is another request to make */
-	EXCHANGE_DONE,   /* there is a result */
-	EXCHANGE_FAILED, /* err says why, without a secret */
+	EXCHANGE_NEXT,   /* after reading: make another request */
+	EXCHANGE_DONE,   /* the result is there */
+	EXCHANGE_FAILED, /* err has the reason, without a secret */
 };
 
 #endif

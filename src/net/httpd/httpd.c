@@ -38,15 +38,15 @@
  * 503. One reply may be longer.
  */
 #define OUTPUT_TOTAL_MAX ((size_t)8 << 20)
-#define COME_AGAIN       "too much is on its way to other clients: come again\n"
+#define COME_AGAIN       "too many replies are being sent to other clients: try again later\n"
 /*
- * What may come with a request besides headers and body: chunk sizes, the start of the next
+ * Bytes that may come with a request besides headers and body: chunk sizes, the start of the next
  * request.
  */
 #define INPUT_SLACK 65536
 /*
- * With too many connections, one that has had no request for so long is closed; for a shorter time
- * its client may be about to send one.
+ * With too many connections, one without a request for this long is closed; a client that was idle
+ * for less may be about to send one.
  */
 #define GIVE_WAY_MS      1000
 #define SWEEP_MS         500
@@ -54,8 +54,8 @@
 #define ACCEPT_PAUSE_MS  100
 
 /*
- * libevent reports accept errors only with its evhttp, by which the server is found here. Empty
- * when there is no server.
+ * libevent reports accept errors with its evhttp only; this list finds the server. Empty when there
+ * is no server.
  */
 static struct httpd *servers;
 
@@ -98,8 +98,8 @@ static void request_gone(struct httpd_request *r)
 	r->gone_fn = NULL;
 	free_texts(r);
 	/*
-	 * When a connection fails evhttp gives up ownership of a request that waits for its reply;
-	 * else it frees it with the connection.
+	 * If a connection fails, evhttp gives up ownership of a request that waits for its reply;
+	 * otherwise it frees it with the connection.
 	 */
 	if (!evhttp_request_get_connection(req))
 		evhttp_request_free(req);
@@ -149,8 +149,8 @@ static void conn_settle(struct httpd_conn *c)
 	if (c->evcon)
 		return;
 	/*
-	 * evhttp takes the bufferevent over right after on_accept; this is the only way to learn
-	 * the connection before its first request.
+	 * evhttp takes the bufferevent over right after on_accept; only here can the connection be
+	 * learnt before its first request.
 	 */
 	bufferevent_getcb(c->bev, NULL, NULL, &event_cb, &evcon);
 	if (!event_cb) { /* evhttp has failed and freed it already */
@@ -202,7 +202,7 @@ static void on_input(struct evbuffer *input, const struct evbuffer_cb_info *info
 	if (c->got > h->config.max_headers + h->config.max_body + INPUT_SLACK) {
 		cut_off(c);
 	} else if (h->got > INPUT_TOTAL_MAX) {
-		/* The one that has sent most of an incomplete request. */
+		/* The client that has sent most of an incomplete request. */
 		DL_FOREACH (h->conns, other)
 			if (other->evcon && other->phase == PHASE_READING && other->got > most->got)
 				most = other;
@@ -210,7 +210,7 @@ static void on_input(struct evbuffer *input, const struct evbuffer_cb_info *info
 	}
 }
 
-/* Closes the connection that has waited longest without a request. False when there is none. */
+/* Closes the connection that has been without a request for longest. False: there is none. */
 static bool make_room(struct httpd *h)
 {
 	int64_t limit_ms = loop_now_ms(h->loop) - GIVE_WAY_MS;
@@ -228,8 +228,8 @@ static bool make_room(struct httpd *h)
 }
 
 /*
- * Never NULL, else evhttp would serve plain HTTP. A connection that is not allowed is marked
- * refused, and has a bare socket until the end of the turn.
+ * Never NULL, or evhttp would serve plain HTTP. A connection that is not allowed is marked refused
+ * and has a bare socket until the end of the turn.
  */
 static struct bufferevent *new_bufferevent(struct httpd *h, struct httpd_conn *c, struct event_base *base)
 {
@@ -297,8 +297,8 @@ static int64_t sweep_interval(const struct httpd_config *config)
 }
 
 /*
- * One coarse timer for all connections is cheaper than one each. Deadlines are absolute, so that
- * slow sending does not extend them.
+ * One coarse timer for all connections is cheaper than one each. Deadlines are absolute, so slow
+ * sending does not extend them.
  */
 static void on_sweep(void *arg)
 {
@@ -318,7 +318,7 @@ static void on_sweep(void *arg)
 /* ---- Requests ---- */
 
 /*
- * Reading continues while the handler has the request, to notice that the client leaves; further
+ * Continues to read while the handler has the request, to notice when the client leaves; further
  * data stays in the buffer (evhttp would abort on it).
  */
 static void watch_for_leaving(struct httpd_conn *c)
@@ -389,8 +389,8 @@ static const char *date_of(struct httpd *h)
 }
 
 /*
- * The reply is with the kernel. evhttp goes on to the next request, which waits for the next turn:
- * a client may send them faster than they are answered.
+ * The reply is with the kernel. evhttp's next request waits for the next turn: a client may send
+ * requests faster than they are answered.
  */
 static void on_reply_sent(struct evhttp_request *req, void *arg)
 {
@@ -439,11 +439,11 @@ void httpd_reply(struct httpd_request *r, int status, const char *content_type, 
 	set_phase(c, PHASE_WRITING);
 	evhttp_request_set_on_complete_cb(req, on_reply_sent, c);
 	evhttp_send_reply(req, status, NULL, NULL);
-	/* Head and body in one piece are one TLS record and one write instead of two. */
+	/* Head and body in one piece make one TLS record and one write instead of two. */
 	if (evbuffer_get_length(bufferevent_get_output(c->bev)) <= ONE_RECORD_BYTES)
 		evbuffer_pullup(bufferevent_get_output(c->bev), -1);
 	/*
-	 * Writes in this turn instead of asking epoll first: that saves a wait and two system calls
+	 * Writes in this turn without asking epoll first, which saves a wait and two system calls
 	 * per request.
 	 */
 	event_active(&c->bev->ev_write, EV_WRITE, 1);
@@ -471,7 +471,7 @@ static void on_accept_again(void *arg)
 	evconnlistener_enable(evhttp_bound_socket_get_listener(h->bound));
 }
 
-/* Most likely there are no descriptors: a listener that stays readable would busy-loop. */
+/* Probably out of descriptors: a listener that stays readable would busy-loop. */
 static void on_accept_error(struct evconnlistener *listener, void *http)
 {
 	struct httpd *h;
@@ -523,7 +523,7 @@ struct httpd *httpd_new(struct loop *loop, const struct httpd_config *config, ht
 	return h;
 }
 
-/* Best effort, past the bufferevent, which would write in a later turn. */
+/* Best effort, bypassing the bufferevent, which would write in a later turn. */
 static bool write_now(struct httpd_conn *c, const void *bytes, size_t len)
 {
 	if (c->ssl)

@@ -3,11 +3,11 @@
 #define NET_HTTPD_HTTPD_H
 
 /*
- * An HTTP/1.1 server on evhttp, over TCP, TLS or a Unix socket, hardened against untrusted clients:
- * connections are counted at accept, each handshake and each request has an absolute deadline (not
- * one per read), headers and bodies are limited, each and in total, as are replies that clients do
- * not read, and idle connections are closed. It knows no paths or users: one handler gets every
- * request and replies at once or later, exactly once.
+ * An HTTP/1.1 server on evhttp, over TCP, TLS or a Unix socket, hardened against untrusted clients.
+ * Connections are counted at accept; each handshake and each request has an absolute deadline (not
+ * one per read); headers, bodies, and replies that clients do not read are limited, each and in
+ * total; idle connections are closed. It knows no paths or users: one handler gets every request
+ * and replies exactly once, at once or later.
  */
 
 #include <stdbool.h>
@@ -23,19 +23,19 @@ struct httpd_request;
 
 struct httpd_config {
 	const char *address;    /* "" or NULL: all addresses, IPv6 and IPv4 on one port; a literal otherwise */
-	uint16_t port;          /* 0: any free one (httpd_port tells it) */
+	uint16_t port;          /* 0: any free one (see httpd_port) */
 	const char *path;       /* a Unix socket instead of address and port (net/listen.h); NULL */
 	const char *group;      /* the group that may connect to it; NULL */
 	struct tls_server *tls; /* borrowed; NULL: plain HTTP */
 	/*
-	 * A further connection is closed at accept, before TLS, unless one that has had no request
-	 * for a second or more can be closed instead.
+	 * At the limit a new connection is closed at accept, before TLS, unless one that has had no
+	 * request for a second or more can be closed instead.
 	 */
 	int max_connections;
 	int64_t handshake_ms; /* deadline of the TLS handshake */
 	/*
-	 * From the first byte of a request to its last, and for the client to read the reply. There
-	 * is no deadline while the handler has the request.
+	 * From the first byte of a request to its last, and for the client to read the reply. No
+	 * deadline applies while the handler has the request.
 	 */
 	int64_t request_ms;
 	int64_t idle_ms;    /* how long a connection without a request is kept */
@@ -44,7 +44,7 @@ struct httpd_config {
 };
 void httpd_config_defaults(struct httpd_config *config); /* 512 connections, 10 s, 10 s, 120 s, 32 KiB, 3 MiB */
 
-/* The handler owns nothing: it calls httpd_reply once, at once or later. */
+/* The handler owns nothing: it calls httpd_reply exactly once, at once or later. */
 typedef void (*httpd_handler)(void *arg, struct httpd_request *request);
 
 struct httpd *httpd_new(struct loop *loop, const struct httpd_config *config, httpd_handler handler, void *arg,
@@ -80,7 +80,7 @@ const char *httpd_peer(const struct httpd_request *r);              /* "10.0.0.7
 SSL *httpd_tls(const struct httpd_request *r);
 
 /*
- * Data of the handler that belongs to the connection (who its certificate proved to be); freed by
+ * The handler's data for the connection (such as the user whom its certificate proved); freed by
  * free_fn when the connection closes.
  */
 void *httpd_connection_data(const struct httpd_request *r);
@@ -90,8 +90,8 @@ void httpd_set_connection_data(struct httpd_request *r, void *data, void (*free_
 void httpd_set_first(struct httpd_request *r, bool first);
 
 /*
- * Sets a callback for a client that leaves before the reply; the request is then gone, and must not
- * be replied to. To be set when the reply comes later.
+ * Sets a callback for a client that leaves before the reply; the request is gone then and must not
+ * be replied to. Needed if the reply comes later.
  */
 void httpd_on_gone(struct httpd_request *r, void (*fn)(void *arg), void *arg);
 

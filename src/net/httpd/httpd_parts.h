@@ -24,7 +24,7 @@ enum httpd_phase {
 	PHASE_WRITING,   /* the reply is being sent */
 };
 
-/* Decoded text that was handed out, freed with the request. */
+/* Decoded text handed out, freed with the request. */
 struct decoded_text {
 	struct decoded_text *next;
 	char bytes[];
@@ -63,7 +63,7 @@ struct httpd_conn {
 
 struct httpd {
 	struct loop *loop;
-	struct httpd_config config; /* except for its texts, which are borrowed by httpd_new only */
+	struct httpd_config config; /* its texts are borrowed during httpd_new only */
 	httpd_handler handler;
 	void *arg;
 	struct evhttp *http;
@@ -72,9 +72,9 @@ struct httpd {
 	bool local;                /* on a Unix socket */
 	struct httpd_conn *conns;  /* list */
 	struct httpd_conn *by_bev; /* hash */
-	int count;                 /* without the refused */
+	int count;                 /* without refused ones */
 	size_t got, sending;       /* sums over conns */
-	time_t dated;              /* the second that date is of */
+	time_t dated;              /* the second for which `date` was made */
 	char date[50];
 	struct loop_timer sweep, accept_again;
 	struct httpd *next;

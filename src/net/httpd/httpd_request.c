@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a handler reads of a request, and keeps with it or its connection. */
+/* What a handler reads of a request, and the data it keeps with a request or connection. */
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/event.h>
@@ -18,7 +18,7 @@
 
 static char *keep_decoded(const struct httpd_request *r, const char *text, size_t len, bool plus_is_space)
 {
-	/* a getter that remembers what it handed out */
+	/* a getter that remembers the texts it handed out */
 	struct httpd_request *own = (struct httpd_request *)(uintptr_t)r;
 	struct decoded_text *t = mem_alloc(sizeof(*t) + len + 1);
 

@@ -55,7 +55,7 @@ static bool is_number(const char *text)
 
 typedef unsigned char lanes __attribute__((vector_size(LANES)));
 
-/* Which of the bytes are below `below`, or DEL. */
+/* Marks the bytes that are lower than `below`, or DEL. */
 static lanes bad_ones(const char *bytes, unsigned char below)
 {
 	lanes each;
@@ -65,8 +65,8 @@ static lanes bad_ones(const char *bytes, unsigned char below)
 }
 
 /*
- * No control characters, nothing below `below` except `allowed`. As a token may have a thousand
- * bytes, and as a rule nothing is wrong, many are checked at once; the last of them twice.
+ * No control characters, and nothing lower than `below` except `allowed`. A token may have a
+ * thousand bytes, almost always all valid, so several are checked at a time; the last ones twice.
  */
 static bool is_clean(const char *text, unsigned char below, char allowed)
 {

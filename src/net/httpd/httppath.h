@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 struct httppath {
-	const char *path; /* borrowed from the target, not terminated; "" when the target is "*" or an authority */
+	const char *path; /* borrowed from the target, not terminated; "" if the target is "*" or an authority */
 	size_t path_len;
 	const char *query; /* borrowed, without the '?'; NULL when there is none */
 	size_t query_len;
@@ -19,13 +19,13 @@ struct httppath {
 
 /*
  * Splits a target in origin form ("/a?b") or absolute form ("https://host/a?b"). A fragment, which
- * no client may send, is dropped.
+ * clients may not send, is dropped.
  */
 void httppath_split(const char *target, struct httppath *out);
 
 /*
- * Decodes one part into out, NUL-terminated. -1, with "" in out, on an invalid escape, a NUL,
- * invalid UTF-8, or when it does not fit.
+ * Decodes one part into out, NUL-terminated. -1, with "" in out: an invalid escape, a NUL, invalid
+ * UTF-8, or it does not fit.
  */
 int httppath_decode(const char *text, size_t len, bool plus_is_space, char *out, size_t size);
 

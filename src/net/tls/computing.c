@@ -9,9 +9,9 @@
 #define SPENT_MAX    1200000
 #define ROUNDS_PER_S 30000
 
-/* Of namespaces whose names fall together: two have one account then. */
+/* By hash of the namespace's name: two namespaces may share an account. */
 static struct account {
-	int64_t spent; /* rounds; falls with time */
+	int64_t spent; /* in rounds; falls with time */
 	int64_t as_of_ms;
 } accounts[COMPUTING_ACCOUNTS];
 static unsigned payer;
@@ -35,8 +35,8 @@ int computing_charge(unsigned account, uint64_t rounds, struct err *err)
 	a->as_of_ms = now_ms;
 	if (a->spent >= SPENT_MAX)
 		return err_set(err, ERR_TEMPORARY,
-			"the encrypted keys and the certificates of this namespace have cost %d rounds already; "
-			"these are read a little later",
+			"the encrypted keys and the certificates of this namespace have used up its CPU share of %d "
+			"rounds; the others are read a little later",
 			SPENT_MAX);
 	a->spent += (int64_t)rounds;
 	return 0;

@@ -3,8 +3,8 @@
 #define NET_TLS_COMPUTING_H
 
 /*
- * What the texts of a namespace may cost to read: rounds of key derivation (net/tls/privatekey) and
- * certificates (net/tls/tls), which OpenSSL calculates without a pause. A round is about 1 us. A
+ * Limits the CPU time for reading a namespace's keys (rounds of key derivation, net/tls/privatekey)
+ * and certificates (net/tls/tls), which OpenSSL computes without a pause. A round is about 1 us. A
  * namespace may spend a second at once, and 3 % of a processor in the long run.
  */
 
@@ -12,15 +12,20 @@
 
 #include "base/err.h"
 
-/* Whose texts are read from now on. */
+/* Sets the namespace that pays from now on. */
 void computing_for(const char *namespace_);
 
-/* Before the reading. -1 with ERR_TEMPORARY: the namespace has spent its share, and is to wait. */
+/*
+ * Call it before reading. -1 with ERR_TEMPORARY: the namespace has used up its share and must wait.
+ */
 int computing_pay(uint64_t rounds, struct err *err);
 
-#define COMPUTING_CERTIFICATE 1000 /* rounds that reading one certificate takes */
+#define COMPUTING_CERTIFICATE 1000 /* rounds charged for one certificate */
 
-/* For what is read again later: the account that pays now, and computing_pay for that account. */
+/*
+ * For texts that are read again later: the account that pays now, and computing_pay for that
+ * account.
+ */
 #define COMPUTING_ACCOUNTS 1025
 #define COMPUTING_OWN      1024 /* kscaled's own */
 unsigned computing_account(void);

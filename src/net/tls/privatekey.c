@@ -22,7 +22,7 @@
 
 /* ---- What decrypting costs ---- */
 
-/* Numbers beyond the bound are 0, which is none that is taken. */
+/* A number beyond the bound becomes 0, which is never accepted. */
 static uint64_t small(const ASN1_INTEGER *number)
 {
 	uint64_t n;
@@ -61,7 +61,7 @@ static uint64_t pbes2_rounds(const ASN1_TYPE *given)
 	return rounds;
 }
 
-/* PBES1 and that of PKCS#12; without a number it is one round. */
+/* PBES1 and PKCS#12's scheme; without a number it is one round. */
 static uint64_t pbe_rounds(const ASN1_TYPE *given)
 {
 	PBEPARAM *p = ASN1_TYPE_unpack_sequence(ASN1_ITEM_rptr(PBEPARAM), given);
@@ -71,7 +71,7 @@ static uint64_t pbe_rounds(const ASN1_TYPE *given)
 	return rounds;
 }
 
-/* 0: more than are taken, or it is not known how many. */
+/* 0: more than accepted, or unknown. */
 static uint64_t rounds_of(const X509_SIG *locked)
 {
 	const X509_ALGOR *how;
@@ -86,7 +86,7 @@ static uint64_t rounds_of(const X509_SIG *locked)
 
 /* ---- What using it costs ---- */
 
-/* Its bits; 0: it has none. */
+/* The bit length of a number of the key; 0: absent. */
 static int bits_of(const EVP_PKEY *key, const char *number)
 {
 	BIGNUM *n = NULL;
@@ -97,8 +97,8 @@ static int bits_of(const EVP_PKEY *key, const char *number)
 }
 
 /*
- * Each number has the size that it has in honest keys: OpenSSL calculates with what the text says.
- * Two primes of equal length, and what belongs to them.
+ * OpenSSL calculates with whatever numbers the text has, so each must have the size it has in
+ * honest keys: two primes of equal length, and what belongs to them.
  */
 static bool is_bounded_rsa(const EVP_PKEY *key)
 {
@@ -118,7 +118,7 @@ static bool is_bounded_rsa(const EVP_PKEY *key)
 	return true;
 }
 
-/* "" where the curve is described instead of named. */
+/* "" if the curve is described instead of named. */
 static bool has_named_curve(const EVP_PKEY *key)
 {
 	char name[64], encoding[32];
@@ -130,7 +130,7 @@ static bool has_named_curve(const EVP_PKEY *key)
 		strcmp(encoding, OSSL_PKEY_EC_ENCODING_GROUP) == 0;
 }
 
-static int judge(const EVP_PKEY *key, struct err *err)
+static int check_cost(const EVP_PKEY *key, struct err *err)
 {
 	switch (EVP_PKEY_get_base_id(key)) {
 	case EVP_PKEY_RSA:
@@ -145,8 +145,8 @@ static int judge(const EVP_PKEY *key, struct err *err)
 		return has_named_curve(key)
 			? 0
 			: err_set(err, ERR_INVALID,
-				  "private key: its curve is described by parameters instead of its name; write it "
-				  "anew with \"openssl pkey -ec_param_enc named_curve\"");
+				  "private key: its curve is described by parameters instead of its name; convert it "
+				  "with \"openssl pkey -ec_param_enc named_curve\"");
 	case EVP_PKEY_ED25519:
 	case EVP_PKEY_ED448: return 0;
 	default:
@@ -171,7 +171,7 @@ static void block_done(struct pem_block *b)
 	*b = (struct pem_block){ 0 };
 }
 
-/* The first block that says that it is a private key; certificates and parameters are skipped. */
+/* The first block labelled as a private key; certificates and parameters are skipped. */
 static bool find_block(const char *pem, struct pem_block *b)
 {
 	static const char label[] = "PRIVATE KEY";
@@ -244,8 +244,8 @@ static EVP_PKEY *unlock_pkcs8(const struct pem_block *b, const char *password, s
 
 	if (rounds == 0)
 		err_set(err, ERR_INVALID,
-			"private key: it is encrypted with more than %d rounds, or in a way that is not known; write "
-			"it anew with \"openssl pkcs8 -topk8\"",
+			"private key: it is encrypted with more than %d rounds, or in an unknown way; convert it with "
+			"\"openssl pkcs8 -topk8\"",
 			PRIVATEKEY_ROUNDS_MAX);
 	else if (computing_pay(rounds, err) == 0)
 		key = take(PKCS8_decrypt(locked, password, (int)strlen(password)));
@@ -263,20 +263,20 @@ static EVP_PKEY *unlock(struct pem_block *b, const char *password, struct err *e
 	return key;
 }
 
-/* ---- Those decrypted last ---- */
+/* ---- Recently decrypted keys ---- */
 
 /*
- * An object's triggers are built again whenever it changes, a thousand of them with the same key.
- * What failed is remembered, too: finding out costs as much.
+ * An object's triggers are rebuilt whenever it changes, a thousand of them with the same key.
+ * Failures are remembered, too: they cost as much.
  */
 static struct remembered {
-	char of[FINGERPRINT_TEXT]; /* of text and password; "": unused */
-	char *plain;               /* NULL: err */
+	char of[FINGERPRINT_TEXT]; /* fingerprint of text and password; "": unused */
+	char *plain;               /* NULL: failed, see err */
 	struct err *err;
 } remembered[REMEMBERED];
 static size_t oldest;
 
-static void forget(struct remembered *r)
+static void forget_key(struct remembered *r)
 {
 	mem_free_secret(r->plain);
 	err_keep(&r->err, NULL);
@@ -286,7 +286,7 @@ static void forget(struct remembered *r)
 void privatekey_forget(void)
 {
 	for (size_t i = 0; i < REMEMBERED; i++)
-		forget(&remembered[i]);
+		forget_key(&remembered[i]);
 }
 
 static struct remembered *recall(const char *of)
@@ -316,14 +316,14 @@ static void remember(const char *of, char *plain /* takes */, const struct err *
 {
 	struct remembered *r = &remembered[oldest++ % REMEMBERED];
 
-	forget(r);
+	forget_key(r);
 	memcpy(r->of, of, sizeof(r->of));
 	r->plain = plain;
 	if (!plain)
 		err_keep(&r->err, err);
 }
 
-/* NULL, with err, when it must be asked for again. */
+/* NULL, with err: must be tried again later. */
 static const struct remembered *unlock_once(struct pem_block *b, const char *pem, const char *password, struct err *err)
 {
 	char of[FINGERPRINT_TEXT];
@@ -334,14 +334,14 @@ static const struct remembered *unlock_once(struct pem_block *b, const char *pem
 		return recall(of);
 	key = unlock(b, password, &why);
 	if (key || why.kind != ERR_TEMPORARY)
-		remember(of, key && judge(key, &why) == 0 ? write_plain(key) : NULL, &why);
+		remember(of, key && check_cost(key, &why) == 0 ? write_plain(key) : NULL, &why);
 	else if (err)
 		*err = why;
 	EVP_PKEY_free(key);
 	return recall(of);
 }
 
-/* ---- All of it ---- */
+/* ---- The interface ---- */
 
 static EVP_PKEY *read_plain(const struct pem_block *b, struct err *err)
 {
@@ -349,7 +349,7 @@ static EVP_PKEY *read_plain(const struct pem_block *b, struct err *err)
 
 	if (!key)
 		err_set(err, ERR_INVALID, "private key: it cannot be read");
-	if (key && judge(key, err) == 0)
+	if (key && check_cost(key, err) == 0)
 		return key;
 	EVP_PKEY_free(key);
 	return NULL;

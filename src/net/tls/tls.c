@@ -134,8 +134,7 @@ static int on_alpn(SSL *ssl, const unsigned char **out, unsigned char *outlen, c
 }
 
 /*
- * Which roots apply to a client certificate is decided later, and may change while the connection
- * lives.
+ * The roots for a client certificate are decided later, and may change while the connection lives.
  */
 static int on_client_certificate(X509_STORE_CTX *ctx, void *arg)
 {
@@ -154,7 +153,7 @@ static SSL_CTX *new_server_context(void)
 	SSL_CTX_set_cert_verify_callback(ctx, on_client_certificate, NULL);
 	SSL_CTX_set_max_cert_list(ctx, CLIENT_CHAIN_MAX);
 	/*
-	 * No resumption: a ticket keeps the client's certificate, but not its chain, so a resumed
+	 * No resumption: a ticket keeps the client's certificate but not its chain, so a resumed
 	 * session would be judged differently.
 	 */
 	SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET | SSL_OP_CIPHER_SERVER_PREFERENCE);
@@ -191,7 +190,7 @@ SSL *tls_server_session(struct tls_server *s)
 	return ssl;
 }
 
-/* ---- Asking ---- */
+/* ---- Connecting ---- */
 
 static X509_STORE *system_store;
 
@@ -231,8 +230,8 @@ static int verify_by_system(X509_STORE_CTX *ctx, SSL *ssl)
 }
 
 /*
- * The given CA first, then the system's: the shared store is neither copied nor loaded without
- * need.
+ * Tries the given CA first, then the system's: the shared store is neither copied nor loaded
+ * without need.
  */
 static int on_server_certificate(X509_STORE_CTX *ctx, void *own_ca)
 {
@@ -260,7 +259,7 @@ int tls_trust_roots(SSL_CTX *ctx, struct tlsroots *roots, struct err *err)
 	if (!store)
 		return -1;
 	SSL_CTX_set1_cert_store(ctx, store);
-	/* The store is others', too. */
+	/* The store has other users. */
 	X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(ctx), X509_V_FLAG_PARTIAL_CHAIN);
 	return 0;
 }
@@ -326,7 +325,7 @@ static int try(const struct tls_client_config *config, struct err *err)
 	return ctx ? 0 : -1;
 }
 
-/* Texts that were good are known by their fingerprints: a thousand triggers have the same. */
+/* Good texts are remembered by fingerprint: a thousand triggers have the same. */
 static int check(const struct tls_client_config *texts, uint64_t certificates, struct err *err)
 {
 	static char known[KNOWN_MAX][FINGERPRINT_TEXT];
@@ -351,7 +350,7 @@ int tls_client_check(const struct tls_client_config *config, struct err *err)
 					       .key_pem = config->key_pem,
 					       .key_password = config->key_password };
 
-	if (ca.ca_pem && *ca.ca_pem && check(&ca, 0, err)) /* net/tls/tlsroots is paid where it reads */
+	if (ca.ca_pem && *ca.ca_pem && check(&ca, 0, err)) /* net/tls/tlsroots charges for the CA when it reads it */
 		return -1;
 	if (!pair.cert_pem && !pair.key_pem)
 		return 0;
@@ -362,7 +361,7 @@ SSL *tls_client_session(SSL_CTX *ctx, const char *name, bool insecure, struct er
 {
 	SSL *ssl = SSL_new(ctx);
 	size_t len = strlen(name);
-	/* The dot that ends a name in the DNS stands in no certificate (RFC 6066, 3). */
+	/* Certificates have names without the final dot of DNS (RFC 6066, 3). */
 	MEM_AUTO char *server_name = mem_dupn(name, len > 1 && name[len - 1] == '.' ? len - 1 : len);
 	unsigned char address[16];
 	bool ip = inet_pton(AF_INET, server_name, address) == 1 || inet_pton(AF_INET6, server_name, address) == 1;
@@ -385,7 +384,7 @@ SSL *tls_client_session(SSL_CTX *ctx, const char *name, bool insecure, struct er
 	if (!ok) {
 		SSL_free(ssl);
 		ERR_clear_error();
-		err_set(err, ERR_INVALID, "TLS: \"%s\" is no server name", server_name);
+		err_set(err, ERR_INVALID, "TLS: \"%s\" is not a server name", server_name);
 		return NULL;
 	}
 	return ssl;

@@ -36,27 +36,26 @@ bool tls_server_has_certificate(const struct tls_server *s);
 /* A new session in accept state, which the caller owns; NULL while there is no certificate. */
 SSL *tls_server_session(struct tls_server *s);
 
-/* ---- Asking ---- */
+/* ---- Connecting ---- */
 
 struct tls_client_config {
-	const char *ca_pem; /* trusted in addition to the system's roots; NULL for none */
-	/* of ca_pem; borrowed from the owner of the connections; NULL: looked up by the text */
+	const char *ca_pem; /* trusted in addition to the system's roots; NULL: none */
+	/* of ca_pem; borrowed from the owner of the connections; NULL: found by the text */
 	struct tlsroots *roots;
-	const char *cert_pem; /* client certificate and key: both or none */
+	const char *cert_pem; /* client certificate and key: both or neither */
 	const char *key_pem;
 	const char *key_password;
 	bool insecure; /* verifies nothing (unsafeSsl) */
 };
 SSL_CTX *tls_client_context(const struct tls_client_config *config, struct err *err); /* caller owns */
 /*
- * Sets SNI and the name (a final dot is left out) or IP address to verify. The caller owns the
- * session.
+ * Sets SNI and the name (without a final dot) or IP address to verify. The caller owns the session.
  */
 SSL *tls_client_session(SSL_CTX *ctx, const char *name, bool insecure, struct err *err);
 
 /*
- * Parses the PEM texts, if any, so that an error is reported before the first connection. Those
- * that are not among the last good ones are paid for: ERR_TEMPORARY, net/tls/computing.
+ * Parses the PEM texts, if any, so that an error is reported before the first connection. Texts not
+ * recently found good are charged to the namespace: ERR_TEMPORARY (net/tls/computing).
  */
 int tls_client_check(const struct tls_client_config *config, struct err *err);
 
@@ -67,15 +66,15 @@ int tls_client_check(const struct tls_client_config *config, struct err *err);
 void tls_trust_system(SSL_CTX *ctx, bool own_ca);
 
 /*
- * Gives a client context the store of these authorities, each of which, an intermediate too, is
- * trusted as a root, as Go and libcurl do. -1 with err, as tlsroots_store.
+ * Gives a client context the store of these authorities. Each of them, even an intermediate, is
+ * trusted as a root, as in Go and libcurl. -1 with err, like tlsroots_store.
  */
 int tls_trust_roots(SSL_CTX *ctx, struct tlsroots *roots, struct err *err);
 
 /*
  * Why a TLS operation of this session failed, in words ("certificate has expired", "unable to get
- * local issuer certificate"). code: OpenSSL's error, as ERR_peek_last_error and
- * bufferevent_get_openssl_error return it; 0 for none.
+ * local issuer certificate"). code: OpenSSL's error, as from ERR_peek_last_error or
+ * bufferevent_get_openssl_error; 0 for none.
  */
 void tls_explain(SSL *ssl, unsigned long code, char *out, size_t size);
 

@@ -13,7 +13,7 @@
 /* Go's limits for keys in certificates, too. With larger exponents one signature costs 15 ms. */
 #define RSA_BITS_MAX          8192
 #define RSA_EXPONENT_BITS_MAX 32
-/* Ciphers add up to 64 bytes to a record, which may be empty then. */
+/* Ciphers add up to 64 bytes to a record, so one of that length may be empty. */
 #define EMPTY_RECORD_MAX 64
 
 enum { REASON_RECORDS = 100, REASON_KEY };
@@ -34,8 +34,8 @@ static int library(void)
 	return number;
 }
 
-/* OpenSSL reads no further record, and returns the error to who called it. */
-static void end(SSL *ssl, int reason)
+/* OpenSSL reads no further record and returns the error to its caller. */
+static void end_connection(SSL *ssl, int reason)
 {
 	SSL_set_shutdown(ssl, SSL_get_shutdown(ssl) | SSL_RECEIVED_SHUTDOWN);
 	ERR_raise(library(), reason);
@@ -52,20 +52,23 @@ static int counter(void)
 	return index;
 }
 
-/* Kept of a session: how many records without data, and whether the last one may have held data. */
+/*
+ * Kept with a session: how many records without data in a row, and whether the last one may have
+ * held data.
+ */
 #define MAY_HOLD_DATA 1u
 #define ONE_RECORD    2u
 
-static void keep(SSL *ssl, uintptr_t before, uintptr_t now)
+static void keep_count(SSL *ssl, uintptr_t before, uintptr_t now)
 {
-	if (now == before) /* as with each record of an answer */
+	if (now == before) /* usual: records of an answer */
 		return;
 	SSL_set_ex_data(ssl, counter(), (void *)now);
 	if (now / ONE_RECORD > TLSGUARD_RECORDS_MAX)
-		end(ssl, REASON_RECORDS);
+		end_connection(ssl, REASON_RECORDS);
 }
 
-/* All records of a TLS 1.3 session say that they are data; what they are stands inside. */
+/* All records of a TLS 1.3 session claim to be data; the real type is inside. */
 static void on_message(int sent, int version, int type, const void *bytes, size_t len, SSL *ssl, void *arg)
 {
 	const unsigned char *head = bytes;
@@ -80,13 +83,13 @@ static void on_message(int sent, int version, int type, const void *bytes, size_
 	records = before & ~(uintptr_t)MAY_HOLD_DATA;
 	if (type == SSL3_RT_INNER_CONTENT_TYPE) {
 		large = before & MAY_HOLD_DATA;
-		keep(ssl, before, !is_data ? before + ONE_RECORD : large ? MAY_HOLD_DATA : records);
+		keep_count(ssl, before, !is_data ? before + ONE_RECORD : large ? MAY_HOLD_DATA : records);
 	} else if (len == SSL3_RT_HEADER_LENGTH) {
 		large = is_data && (head[3] << 8 | head[4]) > EMPTY_RECORD_MAX;
 		if (SSL_version(ssl) == TLS1_3_VERSION && is_data)
-			keep(ssl, before, records | (large ? MAY_HOLD_DATA : 0));
+			keep_count(ssl, before, records | (large ? MAY_HOLD_DATA : 0));
 		else
-			keep(ssl, before, large ? 0 : is_data ? records : records + ONE_RECORD);
+			keep_count(ssl, before, large ? 0 : is_data ? records : records + ONE_RECORD);
 	}
 }
 
@@ -129,7 +132,7 @@ bool tlsguard_allows(X509_STORE_CTX *ctx)
 	if (allowed)
 		return true;
 	X509_STORE_CTX_set_error(ctx, X509_V_ERR_APPLICATION_VERIFICATION);
-	end(ssl, REASON_KEY);
+	end_connection(ssl, REASON_KEY);
 	return false;
 }
 

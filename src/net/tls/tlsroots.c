@@ -19,9 +19,9 @@
 
 struct tlsroots {
 	unsigned refs;
-	unsigned account; /* who pays */
-	size_t most;      /* certificates that it may have */
-	char *place;      /* its path, which ends with the text's fingerprint, behind the account */
+	unsigned account; /* the account that pays */
+	size_t most;      /* limit of its certificates */
+	char *place;      /* a path: the account, and the text's fingerprint at the end */
 	char *ca_pem;
 	X509_STORE *store; /* NULL: none at the moment */
 	size_t count;      /* certificates in it */
@@ -30,7 +30,7 @@ struct tlsroots {
 };
 
 static struct tlsroots *all;
-/* Those with a store; the one used last is the first. */
+/* Those with a store, most recently used first. */
 static struct tlsroots *stores;
 static size_t kept, idle;
 static uint16_t kept_by[COMPUTING_ACCOUNTS];
@@ -42,7 +42,7 @@ size_t tlsroots_kept(void)
 
 /* ---- Keeping ---- */
 
-static void end(struct tlsroots *r)
+static void roots_free(struct tlsroots *r)
 {
 	HASH_DEL(all, r);
 	free(r->place);
@@ -50,14 +50,14 @@ static void end(struct tlsroots *r)
 	free(r);
 }
 
-/* Files of this host are few, and not evicted for a tenant's texts. */
+/* Files of this host are few, and are not evicted for a tenant's texts. */
 static bool may_be_idle(const struct tlsroots *r)
 {
 	return r->account != COMPUTING_OWN;
 }
 
-/* Connections that use the store keep it. */
-static void drop(struct tlsroots *r)
+/* Connections that use the store keep it alive. */
+static void drop_store(struct tlsroots *r)
 {
 	DL_DELETE(stores, r);
 	X509_STORE_free(r->store);
@@ -68,7 +68,7 @@ static void drop(struct tlsroots *r)
 		return;
 	if (may_be_idle(r))
 		idle -= r->count;
-	end(r);
+	roots_free(r);
 }
 
 static unsigned largest_account(void)
@@ -81,13 +81,13 @@ static unsigned largest_account(void)
 	return largest;
 }
 
-/* The one that was not used for the longest time. */
+/* The least recently used one that fits. */
 static struct tlsroots *oldest(bool (*fits)(const struct tlsroots *r, unsigned account), unsigned account)
 {
 	struct tlsroots *r = stores->prev;
 
 	while (!fits(r, account))
-		r = r->prev; /* there is one */
+		r = r->prev; /* exists */
 	return r;
 }
 
@@ -105,10 +105,10 @@ static bool is_of(const struct tlsroots *r, unsigned account)
 static void make_room(size_t count)
 {
 	while (kept + count > TLSROOTS_KEPT_MAX && stores)
-		drop(oldest(is_of, largest_account()));
+		drop_store(oldest(is_of, largest_account()));
 }
 
-static void keep(struct tlsroots *r, X509_STORE *store, size_t count)
+static void keep_store(struct tlsroots *r, X509_STORE *store, size_t count)
 {
 	r->store = store;
 	r->count = count;
@@ -130,7 +130,7 @@ static int read_text(struct tlsroots *r, struct err *err)
 	count = x509_add_pem(store, BIO_new_mem_buf(r->ca_pem, -1), r->most);
 	if (count > 0 && count <= r->most) {
 		make_room(count);
-		keep(r, store, count);
+		keep_store(r, store, count);
 		return 0;
 	}
 	X509_STORE_free(store);
@@ -147,7 +147,7 @@ X509_STORE *tlsroots_store(struct tlsroots *r, struct err *err)
 	return r->store;
 }
 
-/* ---- Who holds them ---- */
+/* ---- References ---- */
 
 static struct tlsroots *get(const char *ca_pem, unsigned account, size_t most)
 {
@@ -193,13 +193,13 @@ void tlsroots_unref(struct tlsroots *r)
 	if (!r || --r->refs > 0)
 		return;
 	if (!r->store) {
-		end(r);
+		roots_free(r);
 		return;
 	}
 	if (may_be_idle(r))
 		idle += r->count;
 	while (idle > TLSROOTS_IDLE_MAX)
-		drop(oldest(is_idle, 0));
+		drop_store(oldest(is_idle, 0));
 }
 
 const char *tlsroots_path(const struct tlsroots *r)

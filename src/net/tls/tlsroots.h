@@ -4,10 +4,10 @@
 
 /*
  * The authorities that objects name (`ca`), as stores that connections share. OpenSSL takes up to
- * 0.4 ms and 6 KiB for each certificate; a text of 256 read for each connection would stop the loop
- * for 0.1 s. Who trusts a text (net/endpoint, net/web/webaccess, net/identity) holds one of these.
- * Its store is made when it is first needed, at the cost of the namespace whose texts were read
- * when it was asked for (net/tls/computing), and dropped when others need the room: of the
+ * 0.4 ms and 6 KiB per certificate; reading a text of 256 for each connection would stop the loop
+ * for 0.1 s. Every user of a text (net/endpoint, net/web/webaccess, net/identity) holds one of
+ * these. The store is made when it is first needed, charged to the namespace that paid when the
+ * text was registered (net/tls/computing), and dropped when others need the room: from the
  * namespace that has most.
  */
 
@@ -25,28 +25,30 @@ typedef struct x509_store_st X509_STORE;
 struct tlsroots; /* shared, counted */
 
 /*
- * The one for this text and namespace, with a reference. Nothing is read yet. NULL for NULL and "".
+ * The one for this text and namespace, with a reference. Reads nothing yet. NULL for NULL and "".
  */
 struct tlsroots *tlsroots_get(const char *ca_pem);
-/* For a file of this host, which may hold more certificates than a text: at kscaled's own cost. */
+/*
+ * For a file of this host, which may hold more certificates than a text; charged to kscaled itself.
+ */
 struct tlsroots *tlsroots_get_of_file(const char *ca_pem);
 struct tlsroots *tlsroots_ref(struct tlsroots *r); /* NULL gives NULL */
 void tlsroots_unref(struct tlsroots *r);           /* NULL is fine */
 
 /*
- * Their store, borrowed until the next call of this module: who keeps it takes a reference
+ * Its store, borrowed until the next call of this module; to keep it, take a reference
  * (SSL_CTX_set1_cert_store). It must not be changed. NULL with err: ERR_INVALID, the text has no
- * certificate or too many; ERR_TEMPORARY, the namespace has to wait before it is read.
+ * certificate or too many; ERR_TEMPORARY, the namespace must wait before it is read.
  */
 X509_STORE *tlsroots_store(struct tlsroots *r, struct err *err);
 
 /*
- * A path that is nowhere, another for each text: libcurl, which is given no text, must not take
- * connections of different trust for the same.
+ * A path that does not exist, unique per text: libcurl, which does not get the text, must not share
+ * connections of different trust.
  */
 const char *tlsroots_path(const struct tlsroots *r);
 
-/* How many certificates are in stores that are kept. */
+/* Number of certificates in stores that are kept. */
 size_t tlsroots_kept(void);
 
 #endif

@@ -22,7 +22,7 @@
 
 static struct {
 	int min_version; /* 0: not set */
-	char *suites12;  /* OpenSSL's names of those for TLS 1.2 and before; NULL: its own choice */
+	char *suites12;  /* OpenSSL's names of suites for TLS 1.2 and before; NULL: its default */
 	char *suites13;
 	char *ca_dirs;
 	bool required;
@@ -64,14 +64,13 @@ static void read_ciphers(const char *text)
 		if (!*name)
 			continue;
 		if (strcmp(own, "(NONE)") == 0) {
-			log_warn(SUBJECT,
-				"http-tls-cipher-list: \"%.64s\" is no cipher suite that is known here; it is left out",
+			log_warn(SUBJECT, "http-tls-cipher-list: \"%.64s\" is not a known cipher suite; it is ignored",
 				name);
 			continue;
 		}
 		/*
-		 * Names of TLS 1.3 suites have no key exchange after TLS_; OpenSSL takes them in a
-		 * list of their own.
+		 * Names of TLS 1.3 suites have no key exchange behind TLS_; OpenSSL takes them in a
+		 * separate list.
 		 */
 		list = text_begins(name, "TLS_") && !strstr(name, "_WITH_") ? &suites13 : &suites12;
 		buf_printf(list, "%s%s", list->len > 0 ? ":" : "", own);
@@ -88,7 +87,7 @@ int tlsrules_set(const struct tlsrules_config *config, struct err *err)
 		if (strcmp(versions[i].name, config->min_version) == 0)
 			version = versions[i].version;
 	if (!version)
-		return err_set(err, ERR_INVALID, "\"%.64s\" is no version of TLS: TLS10, TLS11, TLS12 or TLS13",
+		return err_set(err, ERR_INVALID, "\"%.64s\" is not a TLS version: TLS10, TLS11, TLS12 or TLS13",
 			config->min_version);
 	tlsrules_done();
 	rules.min_version = version;
@@ -103,7 +102,8 @@ int tlsrules_demand(bool is_tls, const char *instead, struct err *err)
 {
 	if (is_tls || !rules.required)
 		return 0;
-	return err_set(err, ERR_DENIED, "without TLS it is not asked, as kscaled runs with --require-tls: %s", instead);
+	return err_set(err, ERR_DENIED, "it is not asked without TLS, because kscaled runs with --require-tls: %s",
+		instead);
 }
 
 void tlsrules_apply(SSL_CTX *ctx)
@@ -112,8 +112,8 @@ void tlsrules_apply(SSL_CTX *ctx)
 	if (rules.suites13)
 		SSL_CTX_set_ciphersuites(ctx, rules.suites13);
 	/*
-	 * OpenSSL counts the signatures of the old versions (MD5 with SHA-1) as no security at all,
-	 * and would never speak them.
+	 * OpenSSL gives the signatures of the old versions (MD5 with SHA-1) security level 0, and
+	 * would never use them.
 	 */
 	if (rules.min_version && rules.min_version < TLS1_2_VERSION) {
 		SSL_CTX_set_security_level(ctx, 0);

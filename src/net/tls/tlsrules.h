@@ -4,7 +4,7 @@
 
 /*
  * The TLS requirements of the whole process for servers of scalers: HTTP, gRPC, AMQP and Redis
- * (doc/keda.md 6.5). They do not apply to the API server and Vault; of databases, whose libraries
+ * (doc/keda.md 6.5). They do not apply to the API server and Vault; for databases, whose libraries
  * set up TLS themselves, only `required` applies. Set once, before the first context; the default
  * is TLS 1.2 and the libraries' cipher suites.
  */
@@ -16,7 +16,7 @@
 typedef struct ssl_ctx_st SSL_CTX;
 typedef struct x509_store_st X509_STORE;
 
-#define TLSRULES_CA_DIR "/custom/ca" /* default of ca_dirs; need not exist */
+#define TLSRULES_CA_DIR "/custom/ca" /* default of ca_dirs; may be missing */
 
 struct tlsrules_config {
 	const char *min_version; /* "TLS10" to "TLS13"; NULL: TLS12 */
@@ -38,8 +38,8 @@ int tlsrules_set(const struct tlsrules_config *config, struct err *err);
 void tlsrules_done(void);
 
 /*
- * 0 when the connection may be made: with TLS always, without it unless TLS is required. -1 with
- * ERR_DENIED, which repeats `instead`: what the user should write.
+ * 0 if the connection may be made: with TLS always, without it unless TLS is required. -1 with
+ * ERR_DENIED, whose message repeats `instead`: what the user should write.
  */
 int tlsrules_demand(bool is_tls, const char *instead, struct err *err);
 

@@ -20,7 +20,7 @@
 #define COMMON_NAME_MAX 64  /* ub-common-name, RFC 5280 */
 #define SERIAL_BITS     159 /* positive in 20 octets, RFC 5280 4.1.2.2 */
 
-static int fail(struct err *err, const char *what)
+static int fail_openssl(struct err *err, const char *what)
 {
 	const char *reason = ERR_reason_error_string(ERR_peek_last_error());
 
@@ -72,13 +72,13 @@ static bool set_serial(X509 *cert)
 	return ok;
 }
 
-/* By days since 1970: where time_t has 32 bits, it ends in 2038. */
+/* By days since 1970: a time_t of 32 bits ends in 2038. */
 static bool set_time(ASN1_TIME *time, int64_t unix_s)
 {
 	return ASN1_TIME_adj(time, 0, (int)(unix_s / S_PER_DAY), (long)(unix_s % S_PER_DAY)) != NULL;
 }
 
-/* A certificate with all but its issuer, extensions and signature. */
+/* A certificate without issuer, extensions and signature. */
 static X509 *new_cert(EVP_PKEY *key, const char *common_name, int64_t not_before_s, int64_t not_after_s)
 {
 	size_t name_len = strnlen(common_name, COMMON_NAME_MAX);
@@ -99,7 +99,7 @@ struct extension {
 	const char *value;
 };
 
-/* A CA with its own extended key usage can issue for no other: Go and OpenSSL verify that. */
+/* A CA with an extended key usage can issue for no other: Go and OpenSSL verify that. */
 static const struct extension ca_extensions[] = {
 	{ NID_basic_constraints, "critical,CA:TRUE,pathlen:0" },
 	{ NID_key_usage, "critical,keyCertSign,cRLSign" },
@@ -196,7 +196,7 @@ static void add_subtree(STACK_OF(GENERAL_SUBTREE) * *list, int type, const void 
 }
 
 /*
- * Permits these names only. Without an IP address all of them are excluded: a type of name that is
+ * Permits these names only. Without an IP address all addresses are excluded: a name type that is
  * not mentioned would be unrestricted (RFC 5280, 4.2.1.10). An address is written with its mask; a
  * DNS name includes those below it.
  */
@@ -256,7 +256,10 @@ static int check_names(const char *const *dns_names, struct err *err)
 {
 	unsigned char address[16];
 
-	/* An IP address as common name would be verified as a DNS name, which is not permitted. */
+	/*
+	 * An IP address as common name would be verified as a DNS name, which the constraints
+	 * exclude.
+	 */
 	if (!dns_names || !dns_names[0] || ip_literal(dns_names[0], address))
 		return err_set(err, ERR_INVALID, "serving certificate: its first name must be a DNS name");
 	for (size_t i = 0; dns_names[i]; i++) {
@@ -283,7 +286,7 @@ int x509_make_ca(const char *common_name, const char *const *dns_names, int64_t 
 		add_extensions(cert, cert, ca_extensions) < 0 ||
 		add_extension(cert, new_name_constraints(dns_names)) < 0 || X509_sign(cert, key, EVP_sha256()) == 0 ||
 		write_pair(cert, key, out) < 0)
-		result = fail(err, "making a CA");
+		result = fail_openssl(err, "making a CA");
 	X509_free(cert);
 	EVP_PKEY_free(key);
 	return result;
@@ -308,7 +311,7 @@ int x509_make_serving(const struct x509_pair *ca, const char *const *dns_names, 
 	int result = check_names(dns_names, err);
 
 	if (result == 0 && (!issuer || !issuer_key || X509_check_private_key(issuer, issuer_key) != 1)) {
-		result = fail(err, "serving certificate: the CA's certificate and key");
+		result = fail_openssl(err, "serving certificate: the CA's certificate and key");
 	} else if (result == 0) {
 		/* a certificate that outlives its CA is invalid from then on */
 		if (end_s > unix_s(X509_get0_notAfter(issuer)))
@@ -318,7 +321,7 @@ int x509_make_serving(const struct x509_pair *ca, const char *const *dns_names, 
 		if (!cert || X509_set_issuer_name(cert, X509_get_subject_name(issuer)) != 1 ||
 			add_extensions(cert, issuer, serving_extensions) < 0 || add_alt_names(cert, dns_names) < 0 ||
 			X509_sign(cert, issuer_key, EVP_sha256()) == 0 || write_pair(cert, key, out) < 0)
-			result = fail(err, "making a serving certificate");
+			result = fail_openssl(err, "making a serving certificate");
 	}
 	X509_free(cert);
 	X509_free(issuer);
@@ -338,15 +341,15 @@ void x509_common_name(X509 *cert, char *out, size_t size)
 
 	out[0] = '\0';
 	/*
-	 * The last of several, as Go's crypto/x509 takes it, so that we and the API server see the
-	 * same name.
+	 * The last of several, like Go's crypto/x509, so that we and the API server see the same
+	 * name.
 	 */
 	while ((at = X509_NAME_get_index_by_NID(name, NID_commonName, last)) >= 0)
 		last = at;
 	if (last < 0)
 		return;
 	len = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, last)));
-	/* Never a truncated name: that could be another user's. */
+	/* Never a truncated name: it could be another user's. */
 	if (len > 0 && (size_t)len < size && !memchr(text, '\0', (size_t)len)) {
 		memcpy(out, text, (size_t)len);
 		out[len] = '\0';
@@ -359,7 +362,7 @@ int x509_read(const char *cert_pem, struct x509_facts *out, struct err *err)
 	X509 *cert = read_cert(cert_pem);
 
 	if (!cert)
-		return fail(err, "certificate");
+		return fail_openssl(err, "certificate");
 	out->not_before_unix_ms = unix_s(X509_get0_notBefore(cert)) * 1000;
 	out->not_after_unix_ms = unix_s(X509_get0_notAfter(cert)) * 1000;
 	x509_common_name(cert, out->subject_cn, sizeof(out->subject_cn));
@@ -376,7 +379,7 @@ static bool names(X509 *cert, const char *text)
 	return X509_check_host(cert, text, 0, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT, NULL) == 1;
 }
 
-static bool fits(X509 *cert, EVP_PKEY *key, X509 *ca, const char *const *dns_names, char *why, size_t why_size)
+static bool cert_fits(X509 *cert, EVP_PKEY *key, X509 *ca, const char *const *dns_names, char *why, size_t why_size)
 {
 	if (!cert || !key || !ca) {
 		snprintf(why, why_size, "the %s cannot be read",
@@ -408,7 +411,7 @@ bool x509_fits(const char *cert_pem, const char *key_pem, const char *ca_pem, co
 	char unwanted[1];
 	X509 *cert = read_cert(cert_pem), *ca = read_cert(ca_pem);
 	EVP_PKEY *key = read_key(key_pem);
-	bool result = fits(cert, key, ca, dns_names, why ? why : unwanted, why ? why_size : sizeof(unwanted));
+	bool result = cert_fits(cert, key, ca, dns_names, why ? why : unwanted, why ? why_size : sizeof(unwanted));
 
 	X509_free(cert);
 	X509_free(ca);
@@ -490,7 +493,7 @@ X509_STORE *x509_store_from_pem(const char *pem, struct err *err)
 		X509_STORE_free(store);
 		return NULL;
 	}
-	/* A given intermediate is trusted as a root, as the API server does. */
+	/* A given intermediate is trusted as a root, as by the API server. */
 	X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
 	return store;
 }

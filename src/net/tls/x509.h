@@ -25,8 +25,8 @@ struct x509_pair {
 void x509_pair_done(struct x509_pair *pair); /* wipes the key */
 
 /*
- * So long before they are made certificates are valid, for where they are looked at the clock may
- * be behind.
+ * Certificates are valid from this long before they are made, because the verifier's clock may be
+ * behind.
  */
 #define X509_BACKDATE_S 86400
 
@@ -34,7 +34,7 @@ void x509_pair_done(struct x509_pair *pair); /* wipes the key */
  * A self-signed CA (ECDSA P-256), valid from a day ago until valid_s seconds from now. Name
  * constraints and usages limit it to serving certificates for these names (NULL-terminated, the
  * first a DNS name; IP literals are addresses) and DNS names below them: a client certificate,
- * another server or a further CA that its key signs is not accepted.
+ * another server's certificate or a further CA signed by its key is not accepted.
  */
 int x509_make_ca(const char *common_name, const char *const *dns_names, int64_t now_unix_ms, int64_t valid_s,
 	struct x509_pair *out, struct err *err);
@@ -61,22 +61,22 @@ bool x509_fits(const char *cert_pem, const char *key_pem, const char *ca_pem, co
 	size_t why_size);
 
 /*
- * Whether the CA has exactly the limits that x509_make_ca sets for these names. False for one that
- * cannot be parsed.
+ * Whether the CA has exactly the limits that x509_make_ca sets for these names. False if it cannot
+ * be parsed.
  */
 bool x509_ca_is_confined(const char *ca_pem, const char *const *dns_names);
 
 /*
- * Adds all certificates of a PEM text, but no more than `most`, and frees bio. Returns how many
- * there were; most + 1 when there are more.
+ * Adds all certificates of a PEM text, at most `most`, and frees bio. Returns their number; most +
+ * 1 if there are more.
  */
 size_t x509_add_pem(X509_STORE *store, BIO *bio, size_t most);
-/* How many blocks a PEM text begins, `most` at most, without reading them. NULL has none. */
+/* The number of blocks in a PEM text, at most `most`, without reading them. 0 for NULL. */
 size_t x509_count_pem(const char *pem, size_t most);
 
 /*
- * SHA-256 of the first certificate of a PEM text, in DER, by which others know it. -1 with
- * ERR_INVALID: there is none.
+ * SHA-256 of the first certificate of a PEM text, in DER: its usual identifier. -1 with
+ * ERR_INVALID: no certificate.
  */
 #define X509_THUMBPRINT 32
 int x509_thumbprint(const char *pem, uint8_t out[X509_THUMBPRINT], struct err *err);
@@ -85,12 +85,12 @@ int x509_thumbprint(const char *pem, uint8_t out[X509_THUMBPRINT], struct err *e
 X509_STORE *x509_store_from_pem(const char *pem, struct err *err);
 
 /*
- * Verifies a client certificate for clientAuth at the current time. chain: what the client sent
- * besides; may be NULL.
+ * Verifies a client certificate for clientAuth at the current time. chain: the other certificates
+ * that the client sent; may be NULL.
  */
 int x509_verify_client(X509_STORE *roots, X509 *leaf, struct stack_st_X509 *chain, struct err *err);
 
-/* Copies the common name of the subject; "" when there is none. */
+/* Copies the subject's common name; "" if there is none. */
 void x509_common_name(X509 *cert, char *out, size_t size);
 
 #endif

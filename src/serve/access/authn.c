@@ -12,12 +12,12 @@
 #include "base/mem.h"
 #include "serve/access/verdicts.h"
 
-#define VERIFY_AGAIN_MS 60000 /* so soon an expired certificate of an open connection is not trusted any more */
+#define VERIFY_AGAIN_MS 60000 /* after this time an expired certificate of an open connection is no longer trusted */
 #define TOKEN_MAX       16384
 #define MEMO_MAX        4096 /* longer Authorization headers are not cached with the connection */
 #define KEEP_MS         10000
 #define MAX_ENTRIES     1024
-#define MAX_ASKING      64 /* a flood of made-up tokens takes so much of the API server, and no more */
+#define MAX_ASKING      64 /* limits what a flood of made-up tokens takes of the API server */
 
 struct authn {
 	struct loop *loop;
@@ -37,9 +37,9 @@ struct peer {
 	unsigned version; /* of the front proxy's ConfigMap when the certificate was verified; 0: never */
 	int64_t verified_at_ms;
 	bool trusted;   /* the certificate is the front proxy's */
-	char *distrust; /* why not; NULL */
+	char *distrust; /* the reason if not; NULL */
 	struct frontproxy_memo proxied;
-	char *authorization; /* the last header that proved good; secret; NULL */
+	char *authorization; /* the last header that was accepted; secret; NULL */
 	size_t authorization_len;
 	struct requester *user; /* its owner */
 	int64_t user_until_ms;
@@ -88,7 +88,7 @@ static void verify(struct authn *a, struct peer *p, struct httpd_request *r)
 	httpd_set_first(r, p->trusted);
 }
 
-/* Another certificate is no error by itself: the token may be good. */
+/* Another certificate is not an error by itself: the token may be good. */
 static bool is_front_proxy(struct authn *a, struct peer *p, struct httpd_request *r)
 {
 	SSL *tls = httpd_tls(r);
@@ -104,8 +104,8 @@ static bool is_front_proxy(struct authn *a, struct peer *p, struct httpd_request
 /* ---- By token ---- */
 
 /*
- * The token of "Bearer <token>"; false when there is none. The copy (of TOKEN_MAX) is the caller's
- * to wipe.
+ * The token of "Bearer <token>"; false if there is none. The copy (of TOKEN_MAX) is the caller's to
+ * wipe.
  */
 static bool token_of(const char *authorization, char *out)
 {
@@ -123,7 +123,7 @@ static bool token_of(const char *authorization, char *out)
 	return true;
 }
 
-/* Verdicts are kept under a keyed fingerprint of the token: no token is kept. */
+/* Verdicts are kept under a keyed fingerprint: no token is kept. */
 static size_t token_key(const char *token, char key[FINGERPRINT_TEXT])
 {
 	return strlen(fingerprint_of(&token, 1, key));
@@ -149,7 +149,7 @@ static void memo_take(struct peer *p, const char *authorization, const struct ve
 
 static int refuse_token(struct err *err)
 {
-	return err_set(err, ERR_DENIED, "the bearer token is not good, says the API server (TokenReview)");
+	return err_set(err, ERR_DENIED, "the API server rejects the bearer token (TokenReview)");
 }
 
 static int refuse_nobody(const struct peer *p, const struct err *proxy, struct err *err)
@@ -178,7 +178,7 @@ static enum authn_found peek_token(struct authn *a, struct peer *p, const char *
 	return AUTHN_KNOWN;
 }
 
-/* ---- By either ---- */
+/* ---- Both ---- */
 
 enum authn_found authn_peek(struct authn *a, struct httpd_request *r, struct requester **user, struct err *err)
 {

@@ -30,7 +30,9 @@ struct access_question {
 
 /* ---- The key ---- */
 
-/* The user is first: nobody can predict its keyed fingerprint, and so choose keys that collide. */
+/*
+ * The user comes first: no one can predict its keyed fingerprint and so choose keys that collide.
+ */
 
 struct access_key {
 	char bytes[KEY_MAX];
@@ -60,7 +62,7 @@ static bool make_key(struct access_key *k, const struct requester *who, const st
 	return true;
 }
 
-/* ---- Words, as in k8s.io/apiserver pkg/endpoints/handlers/responsewriters/errors.go ---- */
+/* ---- Texts, as in k8s.io/apiserver pkg/endpoints/handlers/responsewriters/errors.go ---- */
 
 static char *forbidden_text(const struct requester *who, const struct review_access *a)
 {

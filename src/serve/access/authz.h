@@ -5,7 +5,7 @@
 /*
  * Authorization: members of system:masters may do everything, others what the API server's
  * SubjectAccessReview allows; both answers are cached for 10 s (doc/keda.md 5.3). While the API
- * server cannot be asked nobody else is allowed, and that error is another than a denial.
+ * server is unreachable no one else is allowed, with an error other than a denial.
  */
 
 #include "base/err.h"
@@ -16,16 +16,16 @@ struct authz;
 struct authz_wait;
 
 struct authz *authz_new(struct kube *kube);
-void authz_free(struct authz *a); /* when nobody waits */
+void authz_free(struct authz *a); /* when no request waits */
 
 enum authz_found { AUTHZ_ALLOWED, AUTHZ_DENIED, AUTHZ_UNKNOWN };
-/* What is known at once. Of a denial err gets the text, in Kubernetes' words. */
+/* The result if it is known at once. For a denial err gets the text, in Kubernetes' words. */
 enum authz_found authz_peek(struct authz *a, const struct requester *who, const struct review_access *access,
 	struct err *err);
 
 /*
- * err NULL: allowed; ERR_DENIED: not allowed; ERR_TEMPORARY: that is not known (http_status 429:
- * too many reviews are under way).
+ * err NULL: allowed; ERR_DENIED: not allowed; ERR_TEMPORARY: not known (http_status 429: too many
+ * reviews are under way).
  */
 typedef void (*authz_fn)(void *arg, const struct err *err);
 struct authz_wait *authz_ask(struct authz *a, struct requester *who, const struct review_access *access, authz_fn fn,

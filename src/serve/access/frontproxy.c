@@ -31,7 +31,7 @@ struct frontproxy {
 
 /* ---- The ConfigMap ---- */
 
-static void forget(struct frontproxy *f)
+static void forget_config(struct frontproxy *f)
 {
 	frontproxy_config_done(&f->config);
 	X509_STORE_free(f->roots);
@@ -39,7 +39,7 @@ static void forget(struct frontproxy *f)
 	f->version++;
 }
 
-static int take(struct frontproxy *f, const json_t *configmap, struct err *err)
+static int take_config(struct frontproxy *f, const json_t *configmap, struct err *err)
 {
 	struct frontproxy_config config = { 0 };
 	X509_STORE *roots;
@@ -51,7 +51,7 @@ static int take(struct frontproxy *f, const json_t *configmap, struct err *err)
 		frontproxy_config_done(&config);
 		return err_wrap(err, "requestheader-client-ca-file");
 	}
-	forget(f);
+	forget_config(f);
 	f->config = config;
 	f->roots = roots;
 	return 0;
@@ -61,11 +61,11 @@ static void on_object(void *arg, const json_t *configmap)
 {
 	struct frontproxy *f = arg;
 
-	if (!take(f, configmap, &f->trouble)) {
+	if (!take_config(f, configmap, &f->trouble)) {
 		err_clear(&f->trouble);
 		return;
 	}
-	log_warn(SUBJECT, "%s%s", f->trouble.msg, f->roots ? "; what it said before stays in force" : "");
+	log_warn(SUBJECT, "%s%s", f->trouble.msg, f->roots ? "; its last valid content stays in force" : "");
 	err_wrap(&f->trouble, SUBJECT);
 }
 
@@ -74,7 +74,7 @@ static void on_deleted(void *arg, const json_t *configmap)
 	struct frontproxy *f = arg;
 
 	(void)configmap;
-	forget(f);
+	forget_config(f);
 	err_set(&f->trouble, ERR_MISSING, SUBJECT ": does not exist");
 }
 
@@ -114,7 +114,7 @@ void frontproxy_free(struct frontproxy *f)
 	if (!f)
 		return;
 	informer_stop(&f->informer);
-	forget(f);
+	forget_config(f);
 	free(f);
 }
 
@@ -178,7 +178,7 @@ static bool is_among(const struct frontproxy_names *names, const char *name)
 	return false;
 }
 
-/* The part after the prefix; NULL when the header is no extra one. */
+/* The part after the prefix; NULL if the header is not an extra one. */
 static const char *behind_prefix(const struct frontproxy_config *c, const char *name)
 {
 	for (size_t i = 0; i < c->extra_prefixes.count; i++) {
@@ -190,7 +190,7 @@ static const char *behind_prefix(const struct frontproxy_config *c, const char *
 	return NULL;
 }
 
-/* The key: in lower case, percent-decoded if that is possible. */
+/* The key: in lower case, percent-decoded if possible. */
 static void extra_key(const char *name, char *out, size_t size)
 {
 	char lower[EXTRA_KEY_MAX];

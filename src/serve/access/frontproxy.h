@@ -5,7 +5,7 @@
 /*
  * The aggregator as a client: whether a connection's certificate is the front proxy's, and which
  * user its headers name. Watches ConfigMap kube-system/extension-apiserver-authentication by name.
- * When that is broken the last good one stays in force; when it is deleted nobody is trusted.
+ * If it becomes invalid the last valid one stays in force; if it is deleted no one is trusted.
  */
 
 #include <stdbool.h>
@@ -22,8 +22,8 @@ struct frontproxy *frontproxy_new(struct kube *kube); /* starts the watch */
 void frontproxy_free(struct frontproxy *f);
 
 /*
- * NULL, or why no front proxy is trusted at the moment, for /readyz and 401; borrowed until the
- * loop turns.
+ * Why no front proxy is trusted at the moment, for /readyz and 401; NULL: one is. Borrowed until
+ * the loop turns.
  */
 const char *frontproxy_trouble(const struct frontproxy *f);
 /*
@@ -34,14 +34,14 @@ unsigned frontproxy_version(const struct frontproxy *f);
 
 /*
  * Whether the client certificate of this connection is the front proxy's: signed by its CA, for
- * client use, valid now, its common name allowed. err says what is wrong.
+ * client use, valid now, with an allowed common name. err says what is wrong.
  */
 int frontproxy_verify(const struct frontproxy *f, SSL *tls, struct err *err);
 
 /*
- * A connection's last user and the headers that named it; kept with the connection, zero at first.
- * It is used only for the same bytes in all headers that name a user, in the same order, under the
- * same ConfigMap.
+ * A connection's last user and the headers that named it; kept with the connection, zeroed at
+ * first. It is used only for the same bytes in all headers that name a user, in the same order,
+ * under the same ConfigMap.
  */
 struct frontproxy_memo {
 	unsigned version;       /* of the ConfigMap */
@@ -51,7 +51,7 @@ struct frontproxy_memo {
 void frontproxy_forget(struct frontproxy_memo *memo);
 
 /*
- * The user named by the headers of a verified front proxy; NULL and ERR_DENIED when they name none,
+ * The user named by the headers of a verified front proxy; NULL and ERR_DENIED if they name none,
  * or too many groups or extra values. The caller owns one reference.
  */
 struct requester *frontproxy_user(const struct frontproxy *f, const struct httpd_request *r,

@@ -79,7 +79,7 @@ int frontproxy_config_decode(const json_t *configmap, struct frontproxy_config *
 	if (!*ca_pem)
 		return err_set(err, ERR_MISSING,
 			"requestheader-client-ca-file: is not there: kube-apiserver runs without "
-			"--requestheader-client-ca-file, or that authority has ended, so it can forward no requests");
+			"--requestheader-client-ca-file, or that CA has expired, so it can forward no requests");
 	if (lists_decode(data, out, err)) {
 		frontproxy_config_done(out);
 		return -1;

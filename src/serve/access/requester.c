@@ -34,7 +34,7 @@ void requester_add_extra(struct review_user *user, const char *key, const char *
 	user->extra_values[user->extra_count++] = mem_dup(value);
 }
 
-/* Each list is preceded by its length, so that no group can be taken for an extra value. */
+/* Each list is preceded by its length, so that no group can be mistaken for an extra value. */
 static void make_fingerprint(struct requester *who)
 {
 	const struct review_user *u = &who->user;

@@ -17,7 +17,8 @@ struct requester {
 	struct review_user user; /* owned */
 	bool master;             /* in group system:masters, who may do everything */
 	/*
-	 * of all that an access review looks at: identifies the user in the key of a cached verdict
+	 * of everything that an access review uses: identifies the user in the key of a cached
+	 * verdict
 	 */
 	char fingerprint[FINGERPRINT_TEXT];
 };
@@ -25,7 +26,7 @@ struct requester {
 /*
  * Copies `user` and adds the group system:authenticated (k8s.io/apiserver
  * pkg/authentication/group/authenticated_group_adder.go): the aggregator's own requests for
- * /openapi come with a name and no group, and are allowed by that group only.
+ * /openapi come with a name and no group, and only that group allows them.
  */
 struct requester *requester_new(const struct review_user *user);
 struct requester *requester_ref(struct requester *who);

@@ -11,7 +11,7 @@
 
 struct verdicts_wait {
 	struct verdicts_wait *prev, *next;
-	struct verdicts_wait **list; /* of an entry, of those being told, or of the refused */
+	struct verdicts_wait **list; /* of an entry, of those being notified, or of the refused */
 	struct verdicts *owner;
 	verdicts_fn fn;
 	void *arg;
@@ -37,7 +37,7 @@ struct verdicts {
 	struct verdicts_config config;
 	struct verdicts_entry *entries;
 	struct verdicts_entry *settled;
-	struct verdicts_wait *refused; /* those who will be told that too many reviews are under way */
+	struct verdicts_wait *refused; /* those to be told that too many reviews are under way */
 	size_t asking;
 };
 
@@ -60,7 +60,7 @@ static void waits_free(struct verdicts_wait **list)
 		wait_free(*list);
 }
 
-/* To an empty list. */
+/* Appends to an empty list. */
 static void waits_move(struct verdicts_wait **from, struct verdicts_wait **to)
 {
 	struct verdicts_wait *w;
@@ -109,7 +109,7 @@ void verdicts_free(struct verdicts *v)
 	free(v);
 }
 
-static struct verdicts_entry *find(struct verdicts *v, const void *key, size_t len)
+static struct verdicts_entry *entry_find(struct verdicts *v, const void *key, size_t len)
 {
 	struct verdicts_entry *e;
 
@@ -119,7 +119,7 @@ static struct verdicts_entry *find(struct verdicts *v, const void *key, size_t l
 
 const struct verdict *verdicts_peek(struct verdicts *v, const void *key, size_t len)
 {
-	struct verdicts_entry *e = find(v, key, len);
+	struct verdicts_entry *e = entry_find(v, key, len);
 
 	return e && !e->asking && loop_now_ms(v->loop) < e->verdict.until_ms ? &e->verdict : NULL;
 }
@@ -178,7 +178,7 @@ struct verdicts_wait *verdicts_ask(struct verdicts *v, const void *key, size_t l
 	verdicts_fn fn, void *arg)
 {
 	struct verdicts_wait *w = wait_new(v, fn, arg);
-	struct verdicts_entry *e = find(v, key, len);
+	struct verdicts_entry *e = entry_find(v, key, len);
 
 	if (e && !e->asking) {
 		entry_free(e);
@@ -204,10 +204,10 @@ void verdicts_cancel(struct verdicts_wait *w)
 }
 
 /*
- * The callbacks may cancel each other, ask again, or free the entry: it is settled before, and only
+ * The callbacks may cancel each other, ask again, or free the entry: it is settled first, and only
  * locals are used here.
  */
-static void tell(struct verdicts_wait **waiters, const struct verdict *verdict, const struct err *err)
+static void notify_waiters(struct verdicts_wait **waiters, const struct verdict *verdict, const struct err *err)
 {
 	while (*waiters) {
 		verdicts_fn fn = (*waiters)->fn;
@@ -235,13 +235,13 @@ void verdicts_settle(struct verdicts_entry *e, bool yes, const struct review_use
 	waits_move(&e->waiters, &waiters);
 	if (user)
 		requester_ref(user);
-	tell(&waiters, &verdict, NULL);
+	notify_waiters(&waiters, &verdict, NULL);
 	requester_unref(user);
 }
 
 /*
- * That is never the caller's fault, whatever kind of error it is: when kscaled itself may not ask,
- * that is no denial to others, and the API server's 429 to us is not ours to them.
+ * This is never the caller's fault, whatever the kind of error: if kscaled itself may not ask, that
+ * is not a denial to others, and the API server's 429 to us is not one to them.
  */
 void verdicts_fail(struct verdicts_entry *e, const struct err *err)
 {
@@ -252,7 +252,7 @@ void verdicts_fail(struct verdicts_entry *e, const struct err *err)
 	e->review = NULL;
 	waits_move(&e->waiters, &waiters);
 	entry_free(e);
-	tell(&waiters, NULL, &failure);
+	notify_waiters(&waiters, NULL, &failure);
 }
 
 size_t verdicts_count(const struct verdicts *v)

@@ -3,11 +3,11 @@
 #define SERVE_ACCESS_VERDICTS_H
 
 /*
- * A cache of what the API server said about a token or an access, positive or negative. Callers
- * with the same key share one review; a review that fails is told to all of them and not cached.
- * Entries and reviews under way have caps: the oldest verdict makes room, and callers beyond the
- * cap on reviews get an error with status 429. Knows neither tokens nor accesses: authn and authz,
- * which own one each, start the reviews.
+ * A cache of the API server's verdicts on a token or an access, positive or negative. Callers with
+ * the same key share one review; a failed review is reported to all of them and not cached. Entries
+ * and reviews under way are capped: the oldest verdict makes room, and callers beyond the cap on
+ * reviews get an error with status 429. Knows neither tokens nor accesses: authn and authz, which
+ * own one each, start the reviews.
  */
 
 #include <stdbool.h>
@@ -35,11 +35,11 @@ struct verdicts_config { /* copied */
 	size_t max_entries;
 	size_t max_asking; /* reviews under way at once; less than max_entries */
 	/*
-	 * Starts the review of `question` (the owner's own, borrowed for the call); its end is told
-	 * by verdicts_settle or verdicts_fail, exactly one of them, once.
+	 * Starts the review of `question` (the owner's own, borrowed for the call); it ends with
+	 * exactly one call of verdicts_settle or verdicts_fail.
 	 */
 	struct kube_call *(*start)(struct kube *kube, const void *question, struct verdicts_entry *entry);
-	const char *failing; /* before the text of a review that failed; a literal */
+	const char *failing; /* prefix of the error of a failed review; a literal */
 };
 
 struct verdicts *verdicts_new(struct kube *kube, const struct verdicts_config *config);
@@ -49,8 +49,8 @@ void verdicts_free(struct verdicts *v); /* cancels reviews; no callbacks */
 const struct verdict *verdicts_peek(struct verdicts *v, const void *key, size_t len);
 
 /*
- * verdict NULL exactly when err is not. err is ERR_TEMPORARY; its http_status is 429 when too many
- * reviews are under way, else 0.
+ * verdict NULL exactly when err is not. err is ERR_TEMPORARY; its http_status is 429 if too many
+ * reviews are under way, otherwise 0.
  */
 typedef void (*verdicts_fn)(void *arg, const struct verdict *verdict, const struct err *err);
 struct verdicts_wait *verdicts_ask(struct verdicts *v, const void *key, size_t len, const void *question,

@@ -102,7 +102,7 @@ static void write_hpa(struct jsonout *j, const struct cache *cache, const struct
 	jsonout_end(j);
 }
 
-/* ---- The brief ---- */
+/* ---- The summary ---- */
 
 static const char *status_of(const struct conditions *all, const char *type)
 {
@@ -111,7 +111,7 @@ static const char *status_of(const struct conditions *all, const char *type)
 	return c ? condition_status_name(c->status) : NULL;
 }
 
-/* On a standby the newest decision is an old one, and only listed among the decisions. */
+/* On a standby the newest decision is old, and only listed in decisions. */
 static const struct journal_object *decided_of(const struct cache *cache, const struct object *o)
 {
 	const struct journal_object *journal = journal_get(o);
@@ -135,7 +135,7 @@ static const char *find_reason(const struct conditions *all, const struct journa
 	return active ? active->message : NULL;
 }
 
-/* An annotation that cannot be read is told by the condition Ready. */
+/* The condition Ready reports an unreadable annotation. */
 static void read_paused(const struct object *o, struct explain_brief *b)
 {
 	if (o->kind == SCALED_JOB)
@@ -218,7 +218,7 @@ static void write_decisions(struct jsonout *j, const struct journal_object *o, c
 	jsonout_end(j);
 }
 
-/* ---- The two parts ---- */
+/* ---- Summary and explanation ---- */
 
 void explain_write_summary(struct jsonout *j, const struct cache *cache, const struct object *o)
 {

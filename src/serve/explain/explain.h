@@ -5,8 +5,8 @@
 /*
  * Why an object is scaled as it is, as JSON: summary and explanation of an object of the insight
  * API (serve/insight), for `kscaled explain`, `kscaled get` and other clients. Asks no source: all
- * of it comes from the cache and the journal. Texts are those of the Events and conditions. Names
- * below are stable; what is not known is null, or left out where it says so. Times are RFC 3339,
+ * of it comes from the cache and the journal. Texts are those of the Events and conditions. The
+ * names below are stable; unknown values are null, or left out where stated. Times are RFC 3339,
  * newest first in lists.
  *
  * summary: kind, namespace, name, and
@@ -14,12 +14,11 @@
  *   of a ScaledObject
  *     target          {apiVersion, kind, name, state: "present" | "missing" | "unread", replicas,
  *                     ready, trouble}; replicas and ready null while unknown
- *     min, max, idle  of the spec with its defaults; idle null when not set
- *     paused          by annotation; the scale-in and scale-out annotations count in `pausing`
+ *     min, max, idle  of the spec with its defaults; idle is null if not set
+ *     paused          by annotation; the scale-in and scale-out annotations are in `pausing`
  *     pausing         {replicas, scaleIn, scaleOut}
- *     forced          force-activation stands
- *     ready, active, fallback   "True", "False", "Unknown": the conditions; null when there are
- *                               none yet
+ *     forced          by the annotation force-activation
+ *     ready, active, fallback   "True", "False", "Unknown": the conditions; null if absent
  *     triggersTypes   "redis,cpu"; null
  *     hpa             null, or {name, min, max, current, desired, lastScaleTime, conditions[]:
  *                     {type, status, reason, message}}
@@ -36,30 +35,29 @@
  *                     its default
  *     calculation     "max", "min", "avg", "sum": multipleScalersCalculation as written, with its
  *                     default
- *     jobs            null on a standby, which does not watch them, else {running, complete,
- *                     failed, known, trouble}: the Jobs that there are; the numbers are null until
- *                     they are known, and trouble says why they cannot be, or is null
+ *     jobs            null on a standby, which does not watch them, otherwise {running, complete,
+ *                     failed, known, trouble}: the existing Jobs; the numbers are null until known,
+ *                     and trouble says why they cannot be known, or is null
  *     rule, reason    as above: why so many Jobs were created, or what is wrong
  *
  * explanation: all of the summary, and
  *
- *   leader            {leading, holder, whyNot}: who acts; `leading` is about the process that
- *                     answers
+ *   leader            {leading, holder, whyNot}: the acting replica; `leading` is about the process
+ *                     that answers
  *   created, generation
  *   trouble           why no trigger can be built; null
  *   triggers[]        {index, type, name, metric, metricType, target, activation, value, active,
  *                     ageSeconds, latencySeconds, error, pause, failures, fallingBack, noFallback,
  *                     push, remark, unknownKeys, shortened, ignored}; of cpu and memory triggers,
  *                     which the HPA controller reads, only the first six and the last three. remark
- *                     is about the answer, as that a list may be cut; ignored says what is wrong
- *                     and has no effect. value and active
- *                     are null while unknown, and a fallback's while fallingBack (then null when
- *                     the formula gets nil); error is the source's newest failure, failures those
- *                     in a row; pause says why it is not asked for now, although it is well, or is
- *                     null; noFallback says why none stands in. push is
- *                     null, or {state: "starting" | "on" | "off" | "failing" | "unwatched", why}. A
- *                     ScaledJob's have neither fallingBack nor
- *                     noFallback: it has no fallback
+ *                     is about the answer, for example that a list may be truncated; ignored names
+ *                     faulty settings without effect. value and active are null while unknown, and
+ *                     the fallback's while fallingBack (then null if the formula gets nil); error
+ *                     is the source's newest failure, failures the number in a row; pause says why
+ *                     a healthy source is not asked at the moment, or is null; noFallback says why
+ *                     no fallback replaces the value. push is null, or {state: "starting" | "on" |
+ *                     "off" | "failing" | "unwatched", why}. A ScaledJob has no fallback, so
+ *                     neither fallingBack nor noFallback
  *   conditions[]      {type, status, reason, message, lastTransitionTime}
  *
  *   of a ScaledObject
@@ -68,14 +66,14 @@
  *   decision          null, or {rule, text, act, replicas, active, forced, failing, until,
  *                     decidedAt}
  *   changes[]         of the replicas, at most 10: {at, from, to, who, why}
- *   decisions[]       before, at most 10: {at, rule, replicas, text}
+ *   decisions[]       earlier ones, at most 10: {at, rule, replicas, text}
  *
  *   of a ScaledJob
  *   decision          null, or {rule, text, create, active, failing, decidedAt}; create: Jobs to
  *                     create
- *   changes[]         creations, at most 10: {at, from, to, who, why}; from: Jobs that ran before,
- *                     to: after it
- *   decisions[]       before, at most 10: {at, rule, create, text}
+ *   changes[]         creations, at most 10: {at, from, to, who, why}; from, to: running Jobs
+ *                     before and after
+ *   decisions[]       earlier ones, at most 10: {at, rule, create, text}
  */
 
 #include "cache/cache.h"
@@ -86,9 +84,9 @@
 
 /* The short texts of a summary, also for the table. Borrowed until the loop turns. */
 struct explain_brief {
-	const char *ready, *active, *fallback; /* NULL: there is no such condition yet */
-	struct annotations annotations;        /* of a ScaledJob: paused alone */
-	char paused[EXPLAIN_PAUSED_MAX];       /* "paused at 3 replicas"; "": it is not */
+	const char *ready, *active, *fallback; /* NULL: the condition does not exist yet */
+	struct annotations annotations;        /* of a ScaledJob: only `paused` */
+	char paused[EXPLAIN_PAUSED_MAX];       /* "paused at 3 replicas"; "": not paused */
 	const char *rule;                      /* NULL on a standby */
 	const char *reason;                    /* NULL: there is none */
 };

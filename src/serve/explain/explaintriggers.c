@@ -39,7 +39,7 @@ static void write_spec(const struct triggers_page *p, const struct scaler *s)
 		write_quantity(p->j, "target", s->target);
 }
 
-/* active NULL: neither is known, and both are written as null, as jsonout does with NAN. */
+/* active NULL: neither is known, and both are written as null, as jsonout writes NAN. */
 static void write_value(struct jsonout *j, double value, const bool *active)
 {
 	jsonout_double(j, "value", active ? value : NAN);
@@ -49,7 +49,7 @@ static void write_value(struct jsonout *j, double value, const bool *active)
 		jsonout_null(j, "active");
 }
 
-/* Why the source is not asked for now, although it is well; null when it is. */
+/* Why a healthy source is not asked at the moment; null if it is. */
 static void write_pause(const struct triggers_page *p, const struct scaler *s, const struct answer *answer)
 {
 	int64_t left_ms = answer->rest_ms - (loop_now_ms(p->cache->loop) - answer->answered_at_ms);
@@ -61,10 +61,7 @@ static void write_pause(const struct triggers_page *p, const struct scaler *s, c
 	jsonout_text(p->j, "pause", text);
 }
 
-/*
- * judged: what the verdict made of it; NULL where there is none because another trigger was never
- * read.
- */
+/* judged: the verdict's result; NULL if there is none because another trigger was never read. */
 static void write_last(const struct triggers_page *p, const struct scaler *s, const struct verdict_trigger *judged)
 {
 	struct err err = { 0 };
@@ -102,7 +99,7 @@ const char *explaintriggers_push_word(enum watch_state state)
 	return words[state];
 }
 
-/* The state of its push; null when this trigger has none. */
+/* The state of its push; null if this trigger has none. */
 static void write_push(const struct triggers_page *p, const struct scaler *s)
 {
 	struct watch_report report = { .why = "" };

@@ -3,8 +3,8 @@
 #define SERVE_EXPLAIN_EXPLAINTRIGGERS_H
 
 /*
- * The part of serve/explain that is about triggers: the last reading of each, its age, its
- * thresholds and its error. Asks no source: it is what the shared readings hold, on every replica.
+ * The part of serve/explain about triggers: the last reading of each, its age, its thresholds and
+ * its error. Asks no source: it uses the shared readings, on every replica.
  */
 
 #include "cache/cache.h"

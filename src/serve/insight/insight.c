@@ -144,7 +144,7 @@ static void reply_objects(struct request *r, enum form form, struct object *cons
 
 /* ---- Checks before each answer ---- */
 
-/* Before the objects of the kind were read, whether one exists is not known. */
+/* Before the objects of the kind were read, it is not known whether one exists. */
 static bool check_read(struct request *r)
 {
 	const struct store *store = r->serve->cache->store;
@@ -157,7 +157,7 @@ static bool check_read(struct request *r)
 	return synced;
 }
 
-/* *table: the answer is to be a Table. */
+/* *table: the answer should be a Table. */
 static bool check_query(struct request *r, struct insightquery *q, bool *table)
 {
 	static const char *const offers[] = { "application/json", TABLE_FORM, NULL };

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/setselector.h"
 
-/* *text NULL: it is not there, or says nothing. */
+/* *text NULL: absent or empty. */
 static int read_parameter(const struct httpd_request *r, const char *name, const char **text, struct err *err)
 {
 	*text = httpd_query(r, name);
@@ -19,7 +19,7 @@ static int read_parameter(const struct httpd_request *r, const char *name, const
 	return 0;
 }
 
-/* k8s.io/apimachinery pkg/runtime/converter.go: all but these two words mean yes. */
+/* k8s.io/apimachinery pkg/runtime/converter.go: everything but these two words means yes. */
 static bool read_watch(const struct httpd_request *r)
 {
 	const char *text = httpd_query(r, "watch");
@@ -46,7 +46,7 @@ static int read_include(const struct httpd_request *r, struct insightquery *q, s
 	return err_set(err, ERR_INVALID, "includeObject: \"%.64s\" is neither None, Metadata nor Object", text);
 }
 
-/* Commas also stand in "in (a,b)". */
+/* Commas are also inside "in (a,b)". */
 static size_t count_terms(const char *labels)
 {
 	size_t count = 1;
@@ -75,7 +75,7 @@ static int read_labels(const struct httpd_request *r, struct insightquery *q, st
 		: err_set(err, ERR_INVALID, "labelSelector: more than %d terms", INSIGHTQUERY_LABELS_MAX);
 }
 
-/* "metadata.name=web", "metadata.namespace!=shop", "a==b": one term, cut into its parts. */
+/* "metadata.name=web", "metadata.namespace!=shop", "a==b": one term, split into its parts. */
 static int read_field(char *term, struct insightquery *q, struct err *err)
 {
 	struct insightquery_field *f = &q->field[q->field_count];

@@ -20,14 +20,14 @@
 #define INSIGHTQUERY_LABELS_MAX 32
 #define INSIGHTQUERY_FIELDS_MAX 8
 
-/* What stands beside the cells of a Table's row. */
+/* What a Table's row contains besides its cells. */
 enum insightquery_include { INSIGHTQUERY_METADATA, INSIGHTQUERY_NOTHING, INSIGHTQUERY_OBJECT };
 
 struct insightquery { /* owns its texts */
 	enum insightquery_include include;
 	bool watch;
-	char *labels; /* as setselector_normal gave it; NULL: any */
-	char *fields; /* what the values below point into; NULL */
+	char *labels; /* from setselector_normal; NULL: any */
+	char *fields; /* the text that the values below point into; NULL */
 	struct insightquery_field {
 		const char *value;
 		bool of_namespace, differs;
@@ -35,7 +35,10 @@ struct insightquery { /* owns its texts */
 	size_t field_count;
 };
 
-/* Into an empty one; done in any case. ERR_INVALID names the parameter and what is wrong in it. */
+/*
+ * Into an empty one, to be freed in any case. ERR_INVALID names the parameter and what is wrong in
+ * it.
+ */
 int insightquery_read(const struct httpd_request *r, struct insightquery *out, struct err *err);
 void insightquery_done(struct insightquery *q);
 

@@ -5,7 +5,7 @@
 /*
  * The insight API's objects as rows of a Table (meta.k8s.io/v1), which kubectl and `kscaled get`
  * print: names and descriptions of the columns, and an object's cells. Columns of priority 1 are
- * shown with -o wide only; a cell that is not known is null.
+ * shown with -o wide only; an unknown cell is null.
  */
 
 #include "cache/cache.h"

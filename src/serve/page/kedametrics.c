@@ -26,7 +26,7 @@ static void on_change(void *arg, struct object *o, unsigned changes)
 		return;
 	name = strchr(o->path, '/') + 1;
 	namespace_ = mem_dupn(o->path, (size_t)(name - 1 - o->path));
-	/* Those of the other kind with the same name begin anew, as after a restart. */
+	/* Counters of the other kind with the same name start anew, as after a restart. */
 	counters_drop(s->metric_errors, "namespace", namespace_, "scaledObject", name);
 	counters_remove(o->kind == SCALED_JOB ? s->job_errors : s->object_errors,
 		(const char *const[]){ namespace_, name });
@@ -38,7 +38,7 @@ void kedametrics_declare(struct serve *s)
 	struct counters *c = s->cache->counters;
 
 	s->metric_errors = counters_declare(c, COUNTERS_COUNTER, "keda_scaler_detail_errors_total",
-		"Metric reads that a source failed, by trigger.", kedascalers_labels);
+		"Failed readings of metrics, by trigger.", kedascalers_labels);
 	s->object_errors = counters_declare(c, COUNTERS_COUNTER, "keda_scaled_object_errors_total",
 		"Failures of a ScaledObject's triggers.", object_labels);
 	s->job_errors = counters_declare(c, COUNTERS_COUNTER, "keda_scaled_job_errors_total",
@@ -54,7 +54,7 @@ static void on_paused(void *arg, struct object *o)
 	struct annotations d;
 
 	if (!o->of.so || annotations_read(o->of.so, &d, NULL))
-		return; /* the condition Ready says what is wrong */
+		return; /* the condition Ready reports what is wrong */
 	exposition_sample(out, "keda_scaled_object_paused", object_labels,
 		(const char *const[]){ o->of.meta->namespace_, o->of.meta->name }, d.paused);
 }
@@ -79,7 +79,7 @@ static void write_paused(const struct serve *s, struct buf *out)
 	store_each_object(s->cache->store, on_paused_job, out);
 }
 
-/* ---- How many of what ---- */
+/* ---- Counts ---- */
 
 struct tally {
 	const char *name; /* borrowed from the store */
@@ -115,7 +115,9 @@ static void on_counted(void *arg, struct object *o)
 	const struct scaled *of = &o->of;
 
 	tally_add(&all[of->kind == SCALED_JOB ? COUNTED_JOBS : COUNTED_OBJECTS], of->meta->namespace_);
-	/* A trigger of an object whose spec is refused may have no type, or any text for one. */
+	/*
+	 * A trigger of an object whose spec is refused may have no type, or any text as its type.
+	 */
 	for (size_t i = 0; i < of->trigger_count; i++)
 		if (of->triggers[i].type)
 			tally_add(&all[COUNTED_TRIGGERS],
@@ -173,7 +175,7 @@ static void write_build(const struct serve *s, struct buf *out)
 	static const char *const labels[] = { "version", "git_commit", "goversion", "goos", "goarch", NULL };
 
 	exposition_family(out, "keda_build_info", "gauge",
-		"What this is; the labels that speak of Go are kept for KEDA's dashboards.");
+		"Build information; the Go labels are kept for KEDA's dashboards.");
 	exposition_sample(out, "keda_build_info", labels,
 		(const char *const[]){ s->version, "", "", "linux", MACHINE_ARCHITECTURE }, 1);
 }

@@ -4,8 +4,8 @@
 
 /*
  * KEDA's metrics under their own names (doc/keda.md 7.1), so that its dashboards and alerts go on
- * working: what the cache knows, written at each scrape. Failures are counted in base/counters
- * where they occur.
+ * working: the cache's data, written at each scrape. Failures are counted in base/counters where
+ * they occur.
  */
 
 #include "base/buf.h"
@@ -16,7 +16,7 @@ void kedametrics_write(const struct serve *s, struct buf *out);
 
 /*
  * Declares the counters of failed metric requests (control counts in the same families, and the
- * failures of ScaledJobs, which no HPA asks for), and drops those of objects that are deleted.
+ * failures of ScaledJobs, which no HPA asks for), and drops those of deleted objects.
  */
 void kedametrics_declare(struct serve *s);
 

@@ -20,20 +20,20 @@ const char *kedascalers_name(const struct scaler *scaler)
 	return scaler->trigger_name ? scaler->trigger_name : scaler->type->go_name;
 }
 
-/* ---- The newest answers of all ---- */
+/* ---- The newest answers ---- */
 
 struct sample { /* texts are borrowed until the loop turns */
 	const char *namespace_, *name, *metric, *scaler;
 	enum scaled_kind kind;
 	int index;
 	struct reading reading;
-	bool has_reading;   /* not of cpu and memory triggers of a ScaledObject, which KEDA calls active */
+	bool has_reading;   /* not for cpu and memory triggers of a ScaledObject, which KEDA calls active */
 	int64_t latency_ms; /* -1: unknown */
 };
 
 /*
- * Names in specs are as long as an object may be: one namespace's must not take the page from all.
- * What its share has no room for is left out, and told in the log.
+ * Names in specs are as long as an object may be: one namespace's must not use up the page. What
+ * exceeds its share is left out and logged.
  */
 #define SAMPLES_BYTES_MAX (16 << 20)
 #define SAMPLES_BYTES_FEW (64 << 10)
@@ -60,7 +60,7 @@ static struct sample sample_of(const struct scaled *of, const struct scaler *sca
 		of->kind, scaler->index, { 0, true }, false, -1 };
 }
 
-/* The values of fallback, which the HPA is given while the sources fail. */
+/* The values of fallback, which the HPA gets while the sources fail. */
 static void on_fallen_back(void *arg, const struct survey_result *result)
 {
 	for (size_t i = 0; !result->err && i < result->count; i++) {
@@ -130,14 +130,17 @@ static void on_scaled(void *arg, struct object *o)
 		return;
 	for (size_t i = 0; i < built.count; i++)
 		answered &= add_scaler(all, o, &built.list[i]);
-	/* Of all at once: a thousand that fail must not be looked for each among a thousand. */
+	/*
+	 * For all objects at once: a thousand failing scalers must not be searched one by one among
+	 * a thousand.
+	 */
 	if (!answered && has_fallback(o))
 		survey_peek(cache, o, &every, on_fallen_back, all);
 	if (o->kind == SCALED_OBJECT && verdict_has_composite(&o->of.so->spec))
 		survey_peek(cache, o, &terms, on_composite, all);
 }
 
-/* ---- In shares ---- */
+/* ---- Shares ---- */
 
 static size_t bytes_of(const struct sample *s)
 {
@@ -175,7 +178,7 @@ static void fit(struct samples *all)
 	told = without;
 }
 
-/* ---- As metrics ---- */
+/* ---- The metrics ---- */
 
 static bool value_of(const struct sample *s, double *out)
 {
@@ -212,13 +215,14 @@ void kedascalers_write(const struct serve *s, struct buf *out)
 		bool (*of)(const struct sample *s, double *out);
 	} families[] = {
 		{ "keda_scaler_metrics_value",
-			"The value for the HorizontalPodAutoscaler, or for the number of Jobs, of the source's newest "
-			"answer or of fallback.",
+			"The metric's value for the HorizontalPodAutoscaler or the number of Jobs, from the source's "
+			"newest answer or from fallback.",
 			value_of },
 		{ "keda_scaler_active",
 			"1 when that answer makes the trigger active; cpu and memory triggers always are.",
 			activity_of },
-		{ "keda_scaler_metrics_latency_seconds", "How long the source took for it.", latency_of },
+		{ "keda_scaler_metrics_latency_seconds", "How long the source took for its newest answer.",
+			latency_of },
 	};
 	struct samples all = { .serve = s };
 	double value;

@@ -14,12 +14,12 @@
 struct serve;
 
 /*
- * The labels that all keda_scaler_* have, NULL-terminated: namespace, metric, scaledObject (which
- * names a ScaledJob, too), scaler, triggerIndex, type ("scaledobject", "scaledjob").
+ * The labels that all keda_scaler_* have, NULL-terminated: namespace, metric, scaledObject (also
+ * for a ScaledJob), scaler, triggerIndex, type ("scaledobject", "scaledjob").
  */
 extern const char *const kedascalers_labels[];
 
-/* The label `scaler`: the trigger's name, or the name KEDA's own type has. Borrowed. */
+/* The label `scaler`: the trigger's name, or the name of KEDA's own type. Borrowed. */
 const char *kedascalers_name(const struct scaler *scaler);
 
 void kedascalers_write(const struct serve *s, struct buf *out);

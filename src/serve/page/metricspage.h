@@ -3,7 +3,7 @@
 #define SERVE_PAGE_METRICSPAGE_H
 
 /*
- * /metrics: all counters (base/counters), and what is computed at each scrape (loop, cache, this
+ * /metrics: all counters (base/counters), and metrics computed at each scrape (loop, cache, this
  * process, KEDA's metrics).
  */
 

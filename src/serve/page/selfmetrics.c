@@ -35,21 +35,21 @@ static void write_inside(const struct serve *s, struct buf *out)
 		{ "kscaled_loop_busy_seconds_total", "counter", "Time the event loop worked rather than waited.",
 			(double)loop.busy_us / 1e6 },
 		{ "kscaled_loop_longest_turn_seconds", "gauge",
-			"The longest time between two waits since this was last read: how late anything could be.",
+			"Longest turn of the event loop since the last scrape: the longest delay of any event.",
 			(double)loop.longest_turn_us / 1e6 },
 		{ "kscaled_loop_longest_turn_cpu_seconds", "gauge",
-			"The most processor time between two waits since this was last read.",
+			"Most CPU time of a turn of the event loop since the last scrape.",
 			(double)loop.longest_turn_cpu_us / 1e6 },
-		{ "kscaled_loop_longest_lag_seconds", "gauge", "How late a timer was at most since this was last read.",
+		{ "kscaled_loop_longest_lag_seconds", "gauge", "Longest delay of a timer since the last scrape.",
 			(double)loop.longest_lag_ms / 1000 },
-		{ "kscaled_readings_entries", "gauge", "Questions whose newest answer or failure is in memory.",
+		{ "kscaled_readings_entries", "gauge", "Questions with an answer or failure in memory.",
 			(double)readings.entries },
-		{ "kscaled_readings_asking", "gauge", "Questions that are being put to their source.",
+		{ "kscaled_readings_asking", "gauge", "Questions being asked of their sources.",
 			(double)readings.asking },
-		{ "kscaled_readings_waiters", "gauge", "Askers that wait for an answer.", (double)readings.waiters },
-		{ "kscaled_readings_questions_total", "counter", "Questions put to sources.",
+		{ "kscaled_readings_waiters", "gauge", "Requests waiting for an answer.", (double)readings.waiters },
+		{ "kscaled_readings_questions_total", "counter", "Questions asked of sources.",
 			(double)readings.questions },
-		{ "kscaled_readings_from_memory_total", "counter", "Askers answered from memory.",
+		{ "kscaled_readings_from_memory_total", "counter", "Requests answered from memory.",
 			(double)readings.answers_from_memory },
 		{ "kscaled_leading", "gauge", "1 while this process holds the Lease and acts.",
 			s->cache->leadership.leading },
@@ -58,10 +58,10 @@ static void write_inside(const struct serve *s, struct buf *out)
 		{ "kscaled_source_connections", "gauge", "Connections to servers of triggers.",
 			(double)network_of(s->loop)->descriptors.taken },
 		{ "kscaled_source_connections_max", "gauge",
-			"How many there may be: by --max-source-connections, or the limit of open files.",
+			"Limit of connections to servers of triggers: --max-source-connections, or the limit of open "
+			"files.",
 			(double)network_of(s->loop)->descriptors.total },
-		{ "kscaled_source_answer_bytes", "gauge",
-			"Bytes of answers that are not whole yet, but for small ones.",
+		{ "kscaled_source_answer_bytes", "gauge", "Bytes of unfinished answers, without small ones.",
 			(double)network_of(s->loop)->answers.taken },
 		{ "kscaled_https_connections", "gauge", "Connections to the HTTPS port.",
 			httpd_connections(s->secure) },
@@ -77,8 +77,7 @@ static void write_pushes(const struct serve *s, struct buf *out)
 	static const char *const labels[] = { "state", NULL };
 	struct pushes_stats stats = pushes_stats(s->cache->pushes);
 
-	exposition_family(out, "kscaled_push_watches", "gauge",
-		"Questions whose source is to say when it changes, by how that stands.");
+	exposition_family(out, "kscaled_push_watches", "gauge", "Push watches by state.");
 	for (enum watch_state state = WATCH_STARTING; state <= WATCH_FAILING; state++)
 		exposition_sample(out, "kscaled_push_watches", labels,
 			(const char *const[]){ explaintriggers_push_word(state) }, (double)stats.watches[state]);
@@ -117,7 +116,7 @@ static void write_jobs(const struct serve *s, struct buf *out)
 
 	if (!s->cache->leadership.leading)
 		return;
-	exposition_family(out, "kscaled_jobs", "gauge", "Jobs that there are of each ScaledJob, by state.");
+	exposition_family(out, "kscaled_jobs", "gauge", "Jobs of each ScaledJob, by state.");
 	store_each_object(s->cache->store, on_scaledjob, &page);
 }
 

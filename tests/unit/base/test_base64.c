@@ -77,7 +77,7 @@ static void for_urls(void **state)
 	}
 }
 
-static void refuses_what_is_no_base64(void **state)
+static void refuses_invalid_base64(void **state)
 {
 	static const char *const bad[] = { "Z", "Zg", "Zg=", "Zm9v!", "Zm9vYg==Zm9v", "====", "\xff\xfe",
 		"-----BEGIN CERTIFICATE-----" };
@@ -91,7 +91,7 @@ static void refuses_what_is_no_base64(void **state)
 	}
 }
 
-static void refuses_what_is_too_long(void **state)
+static void refuses_long_texts(void **state)
 {
 	size_t len = BASE64_MAX + 4;
 	char *text = malloc(len + 1);
@@ -109,8 +109,8 @@ int main(void)
 		cmocka_unit_test(both_ways),
 		cmocka_unit_test(every_byte_and_many_lines),
 		cmocka_unit_test(for_urls),
-		cmocka_unit_test(refuses_what_is_no_base64),
-		cmocka_unit_test(refuses_what_is_too_long),
+		cmocka_unit_test(refuses_invalid_base64),
+		cmocka_unit_test(refuses_long_texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,7 +62,7 @@ static void cap(void **state)
 	}
 }
 
-static void what_does_not_fit_is_left_out_whole(void **state)
+static void an_append_that_does_not_fit_is_dropped_whole(void **state)
 {
 	struct buf b = BUF_INIT(8);
 
@@ -186,7 +186,7 @@ int main(void)
 		cmocka_unit_test(empty),
 		cmocka_unit_test(grows_and_stays_terminated),
 		cmocka_unit_test(cap),
-		cmocka_unit_test(what_does_not_fit_is_left_out_whole),
+		cmocka_unit_test(an_append_that_does_not_fit_is_dropped_whole),
 		cmocka_unit_test(taken_text_is_the_callers),
 		cmocka_unit_test(reserved_room_does_not_move),
 		cmocka_unit_test(binary_bytes),

@@ -14,8 +14,8 @@
 #define LABELS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 #define NO_LABELS   ((const char *const[]){ NULL })
 #define DROPPED(n)                                                                                                     \
-	"# HELP kscaled_metrics_series_dropped_total Samples not counted because the registry holds its most "         \
-	"series.\n"                                                                                                    \
+	"# HELP kscaled_metrics_series_dropped_total Samples dropped because the limit of series was "                 \
+	"reached.\n"                                                                                                   \
 	"# TYPE kscaled_metrics_series_dropped_total counter\n"                                                        \
 	"kscaled_metrics_series_dropped_total " #n "\n"
 
@@ -236,7 +236,7 @@ static void long_values(void **state)
 	counters_free(c);
 }
 
-/* Of those that a namespace has others keep theirs, and what belongs to nobody is beside them. */
+/* A namespace's quota does not affect others, nor series without a namespace. */
 static void series_have_shares(void **state)
 {
 	struct counters *c = counters_new();
@@ -285,7 +285,7 @@ static void long_labels_count_for_more(void **state)
 	counters_free(c);
 }
 
-/* A registry holds 20,000 series, whatever asks for more; what is dropped makes room again. */
+/* A registry holds at most 20,000 series; dropped ones make room again. */
 static void series_are_capped(void **state)
 {
 	struct counters *c = counters_new();

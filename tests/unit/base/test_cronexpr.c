@@ -136,7 +136,7 @@ static void refused_with_its_place(void **state)
 		{ ", * * * *", "minute \",\" (character 1): has no value" },
 		{ "-1 * * * *", "must be a number" },
 		{ "99999999999999999999 * * * *", "must be from 0 to 59" },
-		{ "TZ=Europe/Berlin", "behind the time zone there must be a blank" },
+		{ "TZ=Europe/Berlin", "the time zone must be followed by a blank" },
 		{ "TZ= 0 6 * * *", "TZ= names no time zone" },
 	};
 
@@ -205,7 +205,7 @@ static void days_that_never_come(void **state)
 	}
 	assert_false(cronexpr_next(&never, utc, at("2026-01-01T00:00:00Z"), &ms));
 	assert_false(cronexpr_last(&never, utc, at("2026-01-01T00:00:00Z"), &ms));
-	/* Five years are the end of looking: 2096 was a leap year, 2100 is none. */
+	/* The search ends after five years: 2096 was a leap year, 2100 is not. */
 	assert_true(cronexpr_next(&leap, utc, at("2025-01-01T00:00:00Z"), &ms) && ms == at("2028-02-29T00:00:00Z"));
 	assert_false(cronexpr_next(&leap, utc, at("2096-03-01T00:00:00Z"), &ms));
 	assert_true(cronexpr_next(&leap, utc, at("2099-03-01T00:00:00Z"), &ms) && ms == at("2104-02-29T00:00:00Z"));
@@ -222,8 +222,7 @@ static const struct {
 	const char *zone, *text, *after, *next;
 } fires[] = {
 	/*
-	 * Forward at 02:00 on 29 March 2026: what lies in the gap waits for the next day; what does
-	 * not, does not.
+	 * Forward at 02:00 on 29 March 2026: times in the gap wait for the next day, others do not.
 	 */
 	{ "Europe/Berlin", "30 2 * * *", "2026-03-28T12:00:00Z", "2026-03-30T00:30:00Z" },
 	{ "Europe/Berlin", "0 3 * * *", "2026-03-28T12:00:00Z", "2026-03-29T01:00:00Z" },

@@ -58,7 +58,7 @@ static void lengths(void **state)
 	memset(text, 'a', sizeof(text));
 	assert_true(dnsname_is_subdomain(text, 253));
 	assert_false(dnsname_is_subdomain(text, 254));
-	assert_true(dnsname_is_label("ab-.", 2)); /* what follows is not looked at */
+	assert_true(dnsname_is_label("ab-.", 2)); /* the rest is not read */
 }
 
 static void hosts_below_a_domain(void **state)

@@ -49,7 +49,7 @@ static void long_names_are_far(void **state)
 	assert_true(editdist_between("a", name) == EDITDIST_FAR);
 }
 
-/* Near counts only what may be near; what it says is what the whole table says. */
+/* editdist_near computes fewer cells, with the same result as the whole table. */
 static void near_agrees_with_the_distance(void **state)
 {
 	static const char letters[] = "aAbc";

@@ -59,7 +59,7 @@ static void each_has_its_share(void **state)
 	assert_null(q.lanes);
 }
 
-/* Work in pieces: a piece of one, a piece of another, and each goes on waiting. */
+/* Work in pieces: namespaces alternate, and each entry stays queued. */
 static void pieces_take_turns(void **state)
 {
 	struct fairqueue q = queue(0);
@@ -82,7 +82,7 @@ static void pieces_take_turns(void **state)
 	assert_null(fairqueue_turn(&q));
 }
 
-/* Who wants a name that another has put behind a thousand of its own does not wait for those. */
+/* An entry moved from behind a thousand of another namespace does not wait for those. */
 static void one_goes_where_fewer_wait(void **state)
 {
 	struct fairqueue q = queue(0);
@@ -104,7 +104,7 @@ static void one_goes_where_fewer_wait(void **state)
 		fairqueue_end(&a[i]);
 }
 
-static void who_leaves_is_not_taken(void **state)
+static void a_left_entry_is_not_taken(void **state)
 {
 	struct fairqueue q = queue(1);
 	struct fairqueue_entry one = { 0 }, other = { 0 };
@@ -147,7 +147,7 @@ int main(void)
 		cmocka_unit_test(each_has_its_share),
 		cmocka_unit_test(cleared_it_waits_no_longer),
 		cmocka_unit_test(one_goes_where_fewer_wait),
-		cmocka_unit_test(who_leaves_is_not_taken),
+		cmocka_unit_test(a_left_entry_is_not_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

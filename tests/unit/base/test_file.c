@@ -57,7 +57,7 @@ static void read_whole_up_to_the_cap(void **state)
 	}
 }
 
-static void what_is_no_file(void **state)
+static void other_things_than_files(void **state)
 {
 	MEM_AUTO char *none = mem_printf("%s/none", folder), *fifo = mem_printf("%s/fifo", folder),
 		      *file = made("file", 3), *below = mem_printf("%s/below", file);
@@ -110,7 +110,7 @@ static void pipes_when_they_are_wanted(void **state)
 }
 
 /* root/in, root/sub/in, root/up -> ../out, root/to -> sub, and out beside the root. */
-static void what_leads_out_of_a_folder(void **state)
+static void paths_out_of_a_folder(void **state)
 {
 	MEM_AUTO char *root = mem_printf("%s/root", folder), *sub = mem_printf("%s/sub", root),
 		      *up = mem_printf("%s/up", root), *to = mem_printf("%s/to", root),
@@ -181,7 +181,7 @@ static void replaced_whole_or_not_at_all(void **state)
 	(void)state;
 	assert_int_equal(file_replace(path, "first", 5, &err), 0);
 	assert_int_equal(chmod(path, 0644), 0);
-	assert_int_equal(symlink("/etc/hosts", left), 0); /* somebody's trap, or what a crash left */
+	assert_int_equal(symlink("/etc/hosts", left), 0); /* a trap set by another user, or left by a crash */
 	assert_int_equal(file_replace(path, "second", 6, &err), 0);
 	assert_int_equal(file_read(path, FILE_REGULAR, &st, &text, &err), 0);
 	assert_string_equal(buf_text(&text), "second");
@@ -191,7 +191,8 @@ static void replaced_whole_or_not_at_all(void **state)
 	assert_int_equal(file_replace(nowhere, "x", 1, &err), -1);
 	assert_string_equal(err.msg, "No such file or directory");
 	unlink(path);
-	assert_int_equal(mkdir(path, 0700), 0); /* what cannot be renamed over stays, and nothing beside it */
+	assert_int_equal(mkdir(path, 0700),
+		0); /* a path that cannot be renamed over stays, and no other file is left */
 	assert_int_equal(file_replace(path, "x", 1, &err), -1);
 	assert_false(listed("token.new"));
 	assert_int_equal(rmdir(path), 0);
@@ -220,8 +221,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(read_whole_up_to_the_cap),
-		cmocka_unit_test(what_is_no_file),
-		cmocka_unit_test(what_leads_out_of_a_folder),
+		cmocka_unit_test(other_things_than_files),
+		cmocka_unit_test(paths_out_of_a_folder),
 		cmocka_unit_test(replaced_whole_or_not_at_all),
 		cmocka_unit_test(pipes_when_they_are_wanted),
 		cmocka_unit_test(folders),

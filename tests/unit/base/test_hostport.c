@@ -49,7 +49,7 @@ static void texts_are_taken_apart(void **state)
 	}
 }
 
-static void flaws_are_told_apart(void **state)
+static void flaws_are_distinguished(void **state)
 {
 	static const struct {
 		const char *text;
@@ -84,7 +84,7 @@ static void flaws_are_told_apart(void **state)
 	}
 }
 
-static void what_is_joined_is_taken_apart_again(void **state)
+static void join_and_parse_are_inverse(void **state)
 {
 	static const struct {
 		const char *host, *joined;
@@ -158,8 +158,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(texts_are_taken_apart),
-		cmocka_unit_test(flaws_are_told_apart),
-		cmocka_unit_test(what_is_joined_is_taken_apart_again),
+		cmocka_unit_test(flaws_are_distinguished),
+		cmocka_unit_test(join_and_parse_are_inverse),
 		cmocka_unit_test(where_to_listen_is_read_or_refused_by_name),
 	};
 

@@ -42,8 +42,8 @@ static void parses(void **state)
 	}
 }
 
-/* A sign inside of a text is none. */
-static void what_strangers_send_is_counted(void **state)
+/* Signs inside strings do not count. */
+static void foreign_values_are_counted(void **state)
 {
 	struct buf text = BUF_INIT(2 << 20);
 	struct err err = { 0 };
@@ -275,7 +275,7 @@ static void maps(void **state)
 	json_decref(value);
 }
 
-static void a_wrong_parent_is_told(void **state)
+static void a_wrong_parent_is_an_error(void **state)
 {
 	json_t *value = parsed("{\"spec\":[1]}");
 	struct json_at root = json_root(value);
@@ -364,7 +364,7 @@ static void frees_wipe(void **state)
 	json_set_alloc_funcs(malloc, free);
 }
 
-/* What the API server lets through and jansson does not must not cost us the whole list. */
+/* JSON that the API server accepts and jansson does not must not make the whole list unreadable. */
 static void one_strange_object_does_not_spoil_the_list(void **state)
 {
 	char deep[2 * 5000 + 64], *at = deep;
@@ -446,7 +446,7 @@ int main(void)
 		cmocka_unit_test(digests_tell_values_apart),
 		cmocka_unit_test(one_strange_object_does_not_spoil_the_list),
 		cmocka_unit_test(parses),
-		cmocka_unit_test(what_strangers_send_is_counted),
+		cmocka_unit_test(foreign_values_are_counted),
 		cmocka_unit_test(the_last_of_two_wins),
 		cmocka_unit_test(depth_is_limited),
 		cmocka_unit_test(paths),
@@ -455,7 +455,7 @@ int main(void)
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(booleans_and_times),
 		cmocka_unit_test(maps),
-		cmocka_unit_test(a_wrong_parent_is_told),
+		cmocka_unit_test(a_wrong_parent_is_an_error),
 		cmocka_unit_test(huge_maps_take_no_time),
 		cmocka_unit_test(texts),
 		cmocka_unit_test(frees_wipe),

@@ -12,7 +12,7 @@
 #include "base/jsonplain.h"
 #include "base/mem.h"
 
-/* In a block of its own size, so that sanitizers and valgrind see who reads beyond the end. */
+/* In a block of its exact size, so that sanitizers and valgrind detect reads beyond the end. */
 static json_t *read_here(const char *text, size_t len)
 {
 	char *copy = mem_alloc(len ? len : 1);
@@ -124,7 +124,7 @@ static void long_keys_end_it(void **state)
 	}
 }
 
-/* Whatever one byte is replaced by, left out or put in: what is read here jansson reads as well. */
+/* With any byte replaced, removed or inserted: whatever is read here jansson reads the same. */
 static void nothing_wrong_is_read(void **state)
 {
 	static const char bytes[] = "\"\\{}[],: \n0129-+.eEtfnu/\x01\x1F\x7F\x80\xC3\xE2\xF0\xFF";

@@ -142,8 +142,8 @@ static void confine(void)
 }
 
 /*
- * What `say` returns in a process that is confined: 0, or the line where it went wrong (below 100).
- * It does nothing of cmocka's.
+ * The result of `say` in a confined process: 0, or the line where it failed (below 100). Uses
+ * nothing of cmocka.
  */
 static void confined(int (*say)(const int pipes[2]), void (*meanwhile)(void))
 {
@@ -188,7 +188,7 @@ static int say_reading(const int pipes[2])
 	return 0;
 }
 
-static void what_was_allowed_is_read_and_nothing_else(void **state)
+static void only_allowed_files_are_read(void **state)
 {
 	(void)state;
 	confined(say_reading, NULL);
@@ -230,7 +230,7 @@ static void nothing_is_run(void **state)
 	confined(say_running, NULL);
 }
 
-/* As the MariaDB connector reads what we keep for it. */
+/* As the MariaDB connector reads the files we keep for it. */
 static int say_memory_file(const int pipes[2])
 {
 	int fd = memfd_create("x", MFD_CLOEXEC);
@@ -286,7 +286,7 @@ static int say_turned(const int pipes[2])
 	return 0;
 }
 
-static void what_is_rotated_is_read(void **state)
+static void rotated_files_are_read(void **state)
 {
 	(void)state;
 	confined(say_turned, turn);
@@ -295,12 +295,12 @@ static void what_is_rotated_is_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_allowed_is_read_and_nothing_else),
+		cmocka_unit_test(only_allowed_files_are_read),
 		cmocka_unit_test(nothing_is_written),
 		cmocka_unit_test(nothing_is_run),
 		cmocka_unit_test(memory_files_are_still_there),
 		cmocka_unit_test(others_are_sent_no_signals),
-		cmocka_unit_test(what_is_rotated_is_read),
+		cmocka_unit_test(rotated_files_are_read),
 	};
 	struct landlock l;
 

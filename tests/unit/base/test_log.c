@@ -155,13 +155,13 @@ static void names(void **state)
 	assert_int_equal(log_level_parse("warn", &level, &err), 0);
 	assert_int_equal(level, LOG_LEVEL_WARN);
 	assert_int_equal(log_level_parse("Info", &level, &err), -1);
-	assert_string_equal(err.msg, "\"Info\" is no log level: debug, info, warn or error");
+	assert_string_equal(err.msg, "\"Info\" is not a log level: debug, info, warn or error");
 	assert_int_equal(log_level_parse("", &level, &err), -1);
 	assert_int_equal(level, LOG_LEVEL_WARN);
 	assert_int_equal(log_format_parse("json", &format, &err), 0);
 	assert_int_equal(format, LOG_FORMAT_JSON);
 	assert_int_equal(log_format_parse("xml", &format, &err), -1);
-	assert_string_equal(err.msg, "\"xml\" is no log format: text or json");
+	assert_string_equal(err.msg, "\"xml\" is not a log format: text or json");
 }
 
 /* What standard error gets; journal: it is named as systemd's, beside: another file. */

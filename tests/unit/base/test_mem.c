@@ -107,7 +107,7 @@ static void overflow_ends_the_process(void **state)
 	assert_int_not_equal(child_status(overflow_resize), 0);
 }
 
-static void settling_keeps_what_is_used(void **state)
+static void settling_keeps_used_memory(void **state)
 {
 	(void)state;
 	mem_tune();
@@ -128,7 +128,7 @@ int main(void)
 		cmocka_unit_test(frees_through_the_pointer),
 		cmocka_unit_test(wipes),
 		cmocka_unit_test(overflow_ends_the_process),
-		cmocka_unit_test(settling_keeps_what_is_used),
+		cmocka_unit_test(settling_keeps_used_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@
 
 #define A63 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
-/* What is read, written as key=value pairs in order. */
+/* Accepted texts, and the result as key=value pairs in order. */
 static void reads(void **state)
 {
 	static const struct {
@@ -53,7 +53,7 @@ static void reads(void **state)
 	}
 }
 
-/* What is refused, and what the message has to say. */
+/* Refused texts, and part of the message. */
 static void refuses(void **state)
 {
 	static const struct {
@@ -75,29 +75,29 @@ static void refuses(void **state)
 		{ ",a=b", "comma" },
 		{ "a=b,,c=d", "comma" },
 		{ ",", "comma" },
-		{ "=b", "no label key" },
-		{ "=", "no label key" },
-		{ "-a=b", "\"-a\" is no label key" },
-		{ "a-=b", "no label key" },
-		{ "a b=c", "no label key" },
-		{ "a" A63 "=b", "no label key" },
-		{ "/a=b", "no label key" },
-		{ "a/=b", "no label key" },
-		{ "a/b/c=d", "no label key" },
-		{ "A.b/c=d", "no label key" },
-		{ ".a/b=c", "no label key" },
-		{ "a./b=c", "no label key" },
-		{ "a..b/c=d", "no label key" },
-		{ "a.-b/c=d", "no label key" },
-		{ "a-.b/c=d", "no label key" },
-		{ "a_b/c=d", "no label key" },
-		{ "a=-b", "no label value" },
-		{ "a=b-", "no label value" },
-		{ "a=b c", "no label value" },
-		{ "a=b=c", "no label value" },
-		{ "a===b", "no label value" },
-		{ "a=\xC3\xA9", "no label value" },
-		{ "a=b" A63, "no label value" },
+		{ "=b", "is not a valid label key" },
+		{ "=", "is not a valid label key" },
+		{ "-a=b", "\"-a\" is not a valid label key" },
+		{ "a-=b", "is not a valid label key" },
+		{ "a b=c", "is not a valid label key" },
+		{ "a" A63 "=b", "is not a valid label key" },
+		{ "/a=b", "is not a valid label key" },
+		{ "a/=b", "is not a valid label key" },
+		{ "a/b/c=d", "is not a valid label key" },
+		{ "A.b/c=d", "is not a valid label key" },
+		{ ".a/b=c", "is not a valid label key" },
+		{ "a./b=c", "is not a valid label key" },
+		{ "a..b/c=d", "is not a valid label key" },
+		{ "a.-b/c=d", "is not a valid label key" },
+		{ "a-.b/c=d", "is not a valid label key" },
+		{ "a_b/c=d", "is not a valid label key" },
+		{ "a=-b", "is not a valid label value" },
+		{ "a=b-", "is not a valid label value" },
+		{ "a=b c", "is not a valid label value" },
+		{ "a=b=c", "is not a valid label value" },
+		{ "a===b", "is not a valid label value" },
+		{ "a=\xC3\xA9", "is not a valid label value" },
+		{ "a=b" A63, "is not a valid label value" },
 		{ "a=b,a=c", "cannot be both \"b\" and \"c\"" },
 	};
 
@@ -114,7 +114,7 @@ static void refuses(void **state)
 	}
 }
 
-static void refuses_what_is_too_long(void **state)
+static void refuses_long_texts(void **state)
 {
 	struct buf text = BUF_INIT(100000);
 	struct strmap m = { NULL, 0 };
@@ -149,7 +149,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads),
 		cmocka_unit_test(refuses),
-		cmocka_unit_test(refuses_what_is_too_long),
+		cmocka_unit_test(refuses_long_texts),
 		cmocka_unit_test(long_prefix),
 	};
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Label selectors for pods: the whole language, written evenly, and what is refused, with its
- * place.
- */
+/* Label selectors for Pods: the whole language, its normal form, and errors with their place. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,23 +55,23 @@ static void refused(void **state)
 		{ ",app=web", "(character 1): the key" },
 		{ "=web", "(character 1): the key" },
 		{ "app=we b", "(character 8): a comma or the end is needed" },
-		{ "app web", "(character 5): behind the key one of" },
+		{ "app web", "(character 5): the key must be followed by one of" },
 		{ "app=a=b", "a comma or the end is needed" },
-		{ "a in", "values in brackets are needed" },
-		{ "a in b", "values in brackets are needed" },
+		{ "a in", "need values in brackets" },
+		{ "a in b", "need values in brackets" },
 		{ "a in ()", "there must be a value between the brackets" },
 		{ "a in (b", "a comma or a closing bracket is missing" },
 		{ "a in (b c)", "a comma or a closing bracket is missing" },
 		{ "a in (b))", "a comma or the end is needed" },
-		{ "!a=b", "behind !key comes a comma or the end" },
+		{ "!a=b", "!key must be followed by a comma or the end" },
 		{ "!!a", "the key" },
-		{ "a>b", "a whole number is needed" },
-		{ "a>", "a whole number is needed" },
-		{ "-a=b", "is no key that a label can have" },
-		{ "A/B/c=b", "is no key" },
-		{ "a=-b", "is no value that a label can have" },
-		{ "a=b*", "is no value" },
-		{ "a(b)", "behind the key one of" },
+		{ "a>b", "need a whole number" },
+		{ "a>", "need a whole number" },
+		{ "-a=b", "is not a valid label key" },
+		{ "A/B/c=b", "is not a valid label key" },
+		{ "a=-b", "is not a valid label value" },
+		{ "a=b*", "is not a valid label value" },
+		{ "a(b)", "the key must be followed by one of" },
 	};
 
 	(void)state;

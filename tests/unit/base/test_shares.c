@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-/* One by one, until none is to be had or there are so many. */
+/* Takes one at a time, until it is refused or has so many. */
 static size_t take_all(struct shares *s, struct shares_hold *h, const char *namespace_, size_t most)
 {
 	while (h->has < most && shares_take(s, h, namespace_, 1))
@@ -36,10 +36,10 @@ static void each_leaves_others_something(void **state)
 	struct shares_hold h[4] = { 0 };
 
 	(void)state;
-	assert_int_equal(240, take_all(&s, &h[0], "first", 1000)); /* half of what is not kept */
+	assert_int_equal(240, take_all(&s, &h[0], "first", 1000)); /* half of what is not reserved */
 	assert_int_equal(120, take_all(&s, &h[1], "second", 1000));
 	assert_int_equal(60, take_all(&s, &h[2], "third", 1000));
-	assert_false(shares_take(&s, &h[3], "first", 1)); /* it is who has, not what */
+	assert_false(shares_take(&s, &h[3], "first", 1)); /* the owner counts, not the thing */
 	assert_int_equal(30, take_all(&s, &h[3], "", 1000));
 	for (size_t i = 0; i < 4; i++)
 		shares_give(&h[i], h[i].has);
@@ -47,7 +47,7 @@ static void each_leaves_others_something(void **state)
 	assert_null(s.parties);
 }
 
-static void who_has_few_gets_some_beside_twenty(void **state)
+static void a_small_holder_gets_some_beside_twenty(void **state)
 {
 	struct shares s = { .total = 640, .few = 4 };
 	struct shares_hold h[21] = { 0 };
@@ -64,7 +64,7 @@ static void who_has_few_gets_some_beside_twenty(void **state)
 	assert_null(s.parties);
 }
 
-static void what_is_given_back_is_there_again(void **state)
+static void returned_amounts_are_available_again(void **state)
 {
 	struct shares s = { .total = 16, .few = 4 }; /* 12 and 4 */
 	struct shares_hold a = { 0 }, b = { 0 };
@@ -88,8 +88,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_a_limit_all_is_given),
 		cmocka_unit_test(each_leaves_others_something),
-		cmocka_unit_test(who_has_few_gets_some_beside_twenty),
-		cmocka_unit_test(what_is_given_back_is_there_again),
+		cmocka_unit_test(a_small_holder_gets_some_beside_twenty),
+		cmocka_unit_test(returned_amounts_are_available_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -236,7 +236,7 @@ static int use_newer(void)
 	return 0;
 }
 
-static void what_is_on_no_list_does_not_exist(void **state)
+static void unlisted_calls_do_not_exist(void **state)
 {
 	(void)state;
 	expect_well(use_newer);
@@ -267,7 +267,7 @@ static int do_namespace(void)
 	return (int)syscall(SYS_unshare, 0);
 }
 
-static void what_only_an_intruder_does_is_the_end(void **state)
+static void an_intruders_calls_kill(void **state)
 {
 	(void)state;
 	expect_killed(do_trace);
@@ -293,8 +293,8 @@ int main(void)
 		cmocka_unit_test(memory_is_never_written_and_run),
 		cmocka_unit_test(others_are_sent_no_signals),
 		cmocka_unit_test(an_abort_is_one),
-		cmocka_unit_test(what_is_on_no_list_does_not_exist),
-		cmocka_unit_test(what_only_an_intruder_does_is_the_end),
+		cmocka_unit_test(unlisted_calls_do_not_exist),
+		cmocka_unit_test(an_intruders_calls_kill),
 	};
 
 	if (WEXITSTATUS(status_of(nothing)) == 101) {

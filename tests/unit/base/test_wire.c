@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/wire.h"
 
-static void what_is_put_is_read(void **state)
+static void written_numbers_are_read(void **state)
 {
 	static const uint64_t values[] = { 0, 1, 0x7f, 0x80, 0xfffe, 0x12345678, UINT32_MAX, 0x123456789abcdef0,
 		UINT64_MAX };
@@ -34,8 +34,8 @@ static void what_is_put_is_read(void **state)
 	buf_done(&b);
 }
 
-/* Nor anything behind what is missing. */
-static void what_is_missing_is_not_read(void **state)
+/* Nor anything behind the missing bytes. */
+static void missing_bytes_are_not_read(void **state)
 {
 	static const unsigned char bytes[] = { 1, 2, 3, 4, 5 };
 	struct wire w = { bytes, sizeof(bytes), false };
@@ -59,8 +59,8 @@ static void what_is_missing_is_not_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_put_is_read),
-		cmocka_unit_test(what_is_missing_is_not_read),
+		cmocka_unit_test(written_numbers_are_read),
+		cmocka_unit_test(missing_bytes_are_not_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@
 
 #define DEPTH 4
 
-/* What handlers were told, as "name depth" and "/depth"; the text of elements named t. */
+/* The calls of handlers, as "name depth" and "/depth"; the text of elements named t. */
 static struct {
 	struct xmlreader xml;
 	struct buf told, text;
@@ -95,7 +95,7 @@ static void elements_and_texts_however_it_is_cut(void **state)
 	}
 }
 
-static void what_is_refused(void **state)
+static void refused_documents(void **state)
 {
 	static const struct {
 		const char *document, *message;
@@ -165,8 +165,8 @@ static void a_text_has_the_limit_of_its_buffer(void **state)
 	assert_string_equal(buf_text(&t.told), "a1 t2 ");
 }
 
-/* Also of an element without content, whose end expat tells all the same. */
-static void nothing_is_told_after_a_stop(void **state)
+/* Also for an element without content, whose end expat reports after a stop. */
+static void no_handler_runs_after_a_stop(void **state)
 {
 	static const char document[] = "<a><stop/><b/><!DOCTYPE x></a>";
 	struct err err;
@@ -186,11 +186,11 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(elements_and_texts_however_it_is_cut),
-		CASE(what_is_refused),
+		CASE(refused_documents),
 		CASE(elements_have_a_limit),
 		CASE(a_tag_has_a_limit),
 		CASE(a_text_has_the_limit_of_its_buffer),
-		CASE(nothing_is_told_after_a_stop),
+		CASE(no_handler_runs_after_a_stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* XML in pieces of a server's choice: what expat is made to read, and when it ends. */
+/* XML in pieces of the server's choice: how much expat reads, and when it stops. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/xmlreader.h"
 
-/* The work of an expat that begins a tag or comment anew with each piece. */
+/* The work of an expat that rereads a tag or comment with each piece. */
 static size_t bytes_read;
 static XML_Index bytes_given;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of a YAML text costs more than its length. What it means: cli/test_documents.c. */
+/* YAML texts that could cost more than their length. Their meaning: cli/test_documents.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -300,7 +300,7 @@ static void without_tzdata(void **state)
 	fputs("no zone", f);
 	fclose(f);
 	assert_null(zonefile_get("Bad", &err));
-	assert_non_null(strstr(err.msg, "is no file of the time zone database"));
+	assert_non_null(strstr(err.msg, "is not a time zone file"));
 	unlink(path);
 	rmdir(directory);
 	unsetenv("TZDIR");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether an object may come in: which facts are looked up, when, and what happens when they cannot
- * be had. The rules themselves are tried in tests/unit/decide.
+ * Admission: which facts are looked up, when, and what happens if they are unavailable. The rules
+ * themselves are tested in tests/unit/decide.
  */
 #include "cache/admit.h"
 
@@ -162,8 +162,8 @@ static void expect_refused(const char *reason, const char *part)
 #define SO(name, spec) "{'metadata':{'name':'" name "','namespace':'shop'},'spec':{" spec "}}"
 #define WEB            SO("web", GIVEN_TARGET "," TRIGGERS)
 
-/* A parameter that cannot be read is a warning; what this installation does not allow is none. */
-static void what_is_forbidden_does_not_come_in(void **state)
+/* An unreadable parameter is a warning; a setting that this installation forbids is not. */
+static void forbidden_objects_are_refused(void **state)
 {
 	static const char forbidden[] = SO("web",
 		GIVEN_TARGET ",'triggers':[{'type':'scripted','metadata':{'source':'forbidden'}}]");
@@ -176,7 +176,7 @@ static void what_is_forbidden_does_not_come_in(void **state)
 		NULL);
 	expect_allowed();
 	assert_int_equal(t.warning_count, 1);
-	/* Nobody has to know what the environment says. */
+	/* The environment need not be known. */
 	judge("ScaledObject",
 		SO("web", GIVEN_TARGET ",'triggers':[{'type':'scripted','metadata':{'sourceFromEnv':'X'}}]"), NULL);
 	expect_allowed();
@@ -207,7 +207,7 @@ static void a_good_object_comes_in(void **state)
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
 }
 
-static void what_is_wrong_by_itself_asks_nobody(void **state)
+static void an_invalid_object_causes_no_request(void **state)
 {
 	static const struct {
 		const char *object, *reason, *part;
@@ -293,7 +293,7 @@ static void foreign_hpas_are_known_from_memory(void **state)
 	expect_refused("other-hpa", "already managed by the hpa 'old'");
 	judge("ScaledObject", SO("web", "'scaleTargetRef':{'name':'api'}," TRIGGERS), NULL);
 	expect_allowed();
-	/* It scales another one from now on; and says itself that it is in nobody's way. */
+	/* It scales another target from now on, and has the annotation that allows sharing. */
 	fakecluster_change(HPAS "old", "{'spec':{'scaleTargetRef':{'name':'api'}}}");
 	fakeloop_advance(10);
 	judge("ScaledObject", WEB, NULL);
@@ -314,7 +314,7 @@ static void foreign_hpas_are_known_from_memory(void **state)
 	expect_refused("other-hpa", "already managed by the hpa 'keda'");
 	judge("ScaledObject", SO("b", GIVEN_TARGET "," TRIGGERS), NULL);
 	expect_allowed();
-	/* Ours are no strangers; and one that is gone is in nobody's way. */
+	/* Our own HPAs are not foreign, and a deleted one does not matter. */
 	fakecluster_change(HPAS "keda", "{'metadata':{'labels':{'kscaled.io/managed':'true'}}}");
 	fakeloop_advance(10);
 	judge("ScaledObject", WEB, NULL);
@@ -357,7 +357,7 @@ static void cpu_needs_a_target_with_requests(void **state)
 }
 
 /*
- * What cannot be had in time is left out, and said: an API server in trouble must not keep objects
+ * Facts that are late are left out, with a warning: an API server in trouble must not keep objects
  * from being stored.
  */
 static void facts_that_cannot_be_had_are_warnings(void **state)
@@ -371,24 +371,22 @@ static void facts_that_cannot_be_had_are_warnings(void **state)
 	assert_int_equal(t.verdicts, 1);
 	expect_allowed();
 	assert_has(t.warnings,
-		"whether the workload requests cpu and memory was not checked: the API server did not tell it in time");
+		"whether the workload requests cpu and memory was not checked: the API server did not answer in time");
 	fakecluster_heal();
 }
 
 #define CPU_50 "'minReplicaCount':1,'triggers':[{'type':'cpu','metricType':'Utilization','metadata':{'value':'50'}}]"
 
-/* Who kscaled is there, and what it may, is for the log. */
+/* kscaled's identity and rights there are for the log only. */
 static void warnings_do_not_quote_the_api_server(void **state)
 {
 	static const struct {
 		int http_status;
 		const char *warning;
 	} cases[] = {
-		{ 403,
-			"whether the workload requests cpu and memory was not checked: kscaled has no right to read "
-			"it\n" },
+		{ 403, "whether the workload requests cpu and memory was not checked: kscaled may not read it\n" },
 		{ 500,
-			"whether the workload requests cpu and memory was not checked: the API server did not tell it "
+			"whether the workload requests cpu and memory was not checked: the API server did not answer "
 			"in time\n" },
 	};
 
@@ -407,7 +405,7 @@ static void count_verdict(void *arg, const struct admit_verdict *verdict)
 
 	assert_true(verdict->allowed);
 	assert_int_equal(verdict->warning_count, 1);
-	assert_has(verdict->warnings[0], "too many objects are being judged at once");
+	assert_has(verdict->warnings[0], "too many objects are being validated at once");
 	(*verdicts)++;
 }
 
@@ -444,8 +442,8 @@ static void many_reviews_ask_little_and_last(void **state)
 	json_decref(object);
 }
 
-/* Which workloads of other namespaces are scaled is none of the requester's business. */
-static void a_verdict_tells_nothing_of_other_namespaces(void **state)
+/* The requester must not learn which workloads of other namespaces are scaled. */
+static void a_verdict_reveals_no_other_namespace(void **state)
 {
 	struct err err;
 
@@ -549,7 +547,7 @@ static void warnings_go_along(void **state)
 	judge("ScaledObject", SO("web", GIVEN_TARGET ",'minReplicaCount':1,'pollingInterval':5," TRIGGERS), NULL);
 	expect_allowed();
 	assert_has(t.warnings, "spec.pollingInterval has no effect");
-	/* What the scalers say of parameters, but not of those that they cannot see. */
+	/* Errors of the scalers about parameters, except those that they cannot see. */
 	judge("ScaledObject",
 		SO("web",
 			GIVEN_TARGET
@@ -566,7 +564,7 @@ static void warnings_go_along(void **state)
 		NULL);
 	expect_allowed();
 	assert_string_equal(t.warnings,
-		"trigger 0 (scripted): metadata has what no parameter is named: \"treshold\" (did you mean "
+		"trigger 0 (scripted): metadata has unknown parameters: \"treshold\" (did you mean "
 		"\"threshold\"?)\n");
 	/* A server where none may be. */
 	network_of(kube_loop(t.kube))->rules = (struct sourcerules){ .judges = true };
@@ -584,7 +582,7 @@ static void warnings_go_along(void **state)
 		"trigger 0 (scripted): unable to set param \"activation\" value \"x\": must be a whole number\n"
 		"trigger 0 (scripted): missing required parameter \"source\" in [triggerMetadata authParams "
 		"resolvedEnv]\n"
-		"trigger 0 (scripted): metadata has what no parameter is named: \"sourc\" (did you mean "
+		"trigger 0 (scripted): metadata has unknown parameters: \"sourc\" (did you mean "
 		"\"source\"?)\n");
 }
 
@@ -614,7 +612,7 @@ static void warnings_have_an_end(void **state)
 	"{'metadata':{'name':'web','namespace':'shop','finalizers':[" list "]},'spec':{" spec "}}"
 #define WRONG GIVEN_TARGET ",'triggers':[]"
 
-static void what_ends_an_object_is_never_hindered(void **state)
+static void a_deletion_is_never_blocked(void **state)
 {
 	(void)state;
 	judge("ScaledObject", FINALIZERS("'a'", WRONG), FINALIZERS("'a','b'", WRONG));
@@ -637,7 +635,7 @@ static void what_ends_an_object_is_never_hindered(void **state)
 #define SJ(name, spec) "{'metadata':{'name':'" name "','namespace':'shop'},'spec':{" spec "}}"
 
 /* By itself alone: it has no target, and no neighbour can be in its way. */
-static void a_good_scaledjob_comes_in_and_nobody_is_asked(void **state)
+static void a_valid_scaledjob_is_admitted_without_requests(void **state)
 {
 	(void)state;
 	/* a ScaledObject may have its name */
@@ -653,7 +651,7 @@ static void a_good_scaledjob_comes_in_and_nobody_is_asked(void **state)
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
 }
 
-static void what_is_wrong_in_a_scaledjob(void **state)
+static void faults_of_a_scaledjob(void **state)
 {
 	static const struct {
 		const char *object, *reason, *part;
@@ -720,12 +718,14 @@ static void warnings_of_a_scaledjob(void **state)
 	assert_has(t.warnings, "trigger 0: no scaler found for type: predictkube");
 	assert_has(t.warnings, "trigger 1 (scripted): missing required parameter \"source\"");
 	assert_has(t.warnings,
-		"trigger 4 (scripted): metadata has what no parameter is named: \"treshold\" (did you mean "
+		"trigger 4 (scripted): metadata has unknown parameters: \"treshold\" (did you mean "
 		"\"threshold\"?)");
 }
 
-/* What its schema does not know of a Job, and the API server would say of the first one only. */
-static void warnings_of_what_its_jobs_will_be_refused_for(void **state)
+/*
+ * Faults of a Job that its schema does not cover; the API server would report only the first one.
+ */
+static void warnings_about_refused_jobs(void **state)
 {
 	(void)state;
 	judge("ScaledJob",
@@ -745,7 +745,7 @@ static void warnings_of_what_its_jobs_will_be_refused_for(void **state)
 #define SJ_FINALIZERS(list, spec)                                                                                      \
 	"{'metadata':{'name':'j','namespace':'shop','finalizers':[" list "]},'spec':{" spec "}}"
 
-static void what_ends_a_scaledjob_is_never_hindered(void **state)
+static void a_scaledjobs_deletion_is_never_blocked(void **state)
 {
 	(void)state;
 	judge("ScaledJob", SJ_FINALIZERS("", TRIGGERS), SJ_FINALIZERS("'a'", TRIGGERS));
@@ -783,12 +783,12 @@ static void the_other_kinds(void **state)
 	judge("ClusterTriggerAuthentication", "{'metadata':{'name':'a'},'spec':{'secretTargetRef':7}}", NULL);
 	expect_refused("incorrect-spec", "spec.secretTargetRef");
 	judge("Deployment", "{}", NULL);
-	expect_refused("incorrect-spec", "kind: \"Deployment\" is not judged here");
+	expect_refused("incorrect-spec", "kind: \"Deployment\" is not validated here");
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
 }
 
-/* What those who refer to it would be told is a warning: nobody needs to. */
-static void an_authentication_that_nobody_can_use_is_warned_of(void **state)
+/* Errors for users of an authentication are warnings: it need not have users. */
+static void an_unusable_authentication_gets_a_warning(void **state)
 {
 #define SECRETS(id) "'secrets':[{'parameter':'password','" id "'}]"
 #define FROM(key)   "'" key "':{'valueFrom':{'secretKeyRef':{'name':'s','key':'k'}}}"
@@ -864,7 +864,7 @@ static void an_authentication_that_nobody_can_use_is_warned_of(void **state)
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
 }
 
-/* Of what asks for kscaled's own identity at a cloud no more is warned of than is refused here. */
+/* Warnings about kscaled's own identity at a cloud are the same as the refusals here. */
 static void own_identities_are_warned_of_where_they_are_refused(void **state)
 {
 #define OWNING(more)                                                                                                   \
@@ -878,7 +878,7 @@ static void own_identities_are_warned_of_where_they_are_refused(void **state)
 			  here[] = HERE("'podIdentity':{'provider':'aws'}");
 	static const struct {
 		const char *kind, *object;
-		enum auth_cloud allowed; /* by this, and by what allows more */
+		enum auth_cloud allowed; /* by this option, and by those that allow more */
 	} cases[] = {
 		{ "TriggerAuthentication", here, AUTH_CLOUD_ALL },
 		{ "ClusterTriggerAuthentication", of_cluster, AUTH_CLOUD_CLUSTER },
@@ -898,7 +898,7 @@ static void own_identities_are_warned_of_where_they_are_refused(void **state)
 }
 
 /* As KEDA left it. */
-static void what_is_refused_when_new_may_be_changed(void **state)
+static void an_object_refused_when_new_may_be_changed(void **state)
 {
 #define OLD(more)                                                                                                      \
 	"{'metadata':{'name':'a23456789012345678901234567890123456789012345678901234567890','namespace':'shop'},"      \
@@ -911,7 +911,7 @@ static void what_is_refused_when_new_may_be_changed(void **state)
 	expect_allowed();
 	assert_int_equal(t.warning_count, 1);
 	assert_has(t.warnings, "has 69 characters");
-	/* But not become what it was not. */
+	/* But it must not become anything new. */
 	judge("ScaledObject",
 		SO("web",
 			GIVEN_TARGET "," TRIGGERS ",'advanced':{'horizontalPodAutoscalerConfig':{'name':"
@@ -983,10 +983,10 @@ static void the_older_object_keeps_its_target(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(what_is_forbidden_does_not_come_in),
+		CASE(forbidden_objects_are_refused),
 		CASE(a_good_object_comes_in),
 		CASE(a_type_that_will_go_is_warned_of),
-		CASE(what_is_wrong_by_itself_asks_nobody),
+		CASE(an_invalid_object_causes_no_request),
 		CASE(other_objects_are_known_from_memory),
 		CASE(only_those_in_the_way_are_compared),
 		CASE(foreign_hpas_are_known_from_memory),
@@ -999,17 +999,17 @@ int main(void)
 		CASE(warnings_have_an_end),
 		CASE(warnings_do_not_quote_the_api_server),
 		CASE(many_reviews_ask_little_and_last),
-		CASE(a_verdict_tells_nothing_of_other_namespaces),
-		CASE(what_ends_an_object_is_never_hindered),
-		CASE(a_good_scaledjob_comes_in_and_nobody_is_asked),
-		CASE(what_is_wrong_in_a_scaledjob),
+		CASE(a_verdict_reveals_no_other_namespace),
+		CASE(a_deletion_is_never_blocked),
+		CASE(a_valid_scaledjob_is_admitted_without_requests),
+		CASE(faults_of_a_scaledjob),
 		CASE(warnings_of_a_scaledjob),
-		CASE(warnings_of_what_its_jobs_will_be_refused_for),
-		CASE(what_ends_a_scaledjob_is_never_hindered),
+		CASE(warnings_about_refused_jobs),
+		CASE(a_scaledjobs_deletion_is_never_blocked),
 		CASE(the_other_kinds),
-		CASE(an_authentication_that_nobody_can_use_is_warned_of),
+		CASE(an_unusable_authentication_gets_a_warning),
 		CASE(own_identities_are_warned_of_where_they_are_refused),
-		CASE(what_is_refused_when_new_may_be_changed),
+		CASE(an_object_refused_when_new_may_be_changed),
 		CASE(a_generated_name_is_counted_in_full),
 		CASE(a_question_can_be_taken_back),
 		CASE(the_older_object_keeps_its_target),

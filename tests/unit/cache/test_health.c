@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Failures in a row: what counts, what does not, who says so and when. */
+/* Failures in a row: which count, by whom and when. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -103,10 +103,10 @@ static void failures_in_a_row_are_counted_once_each(void **state)
 	assert_int_equal(health_note(t.cache->health, of(KEY), "m", true, 1 * MINUTE_MS), 0);
 	assert_int_equal(health_note(t.cache->health, of(KEY), "m", false, 10 * MINUTE_MS), 1);
 	assert_int_equal(health_note(t.cache->health, of(KEY), "m", false, 10 * MINUTE_MS),
-		1); /* another who waited for the same */
+		1); /* another asker of the same query */
 	assert_int_equal(health_note(t.cache->health, of(KEY), "m", false, 20 * MINUTE_MS), 2);
 	assert_int_equal(health_note(t.cache->health, of(KEY), "n", false, 20 * MINUTE_MS), 1);
-	assert_int_equal(health_note(t.cache->health, of(KEY), "m", false, 5 * MINUTE_MS), 2); /* told late */
+	assert_int_equal(health_note(t.cache->health, of(KEY), "m", false, 5 * MINUTE_MS), 2); /* reported late */
 	assert_int_equal(health_note(t.cache->health, of(KEY), "m", true, 15 * MINUTE_MS), 0);
 	assert_int_equal(health_failures(t.cache->health, of(KEY), "m"), 2);
 	assert_int_equal(health_note(t.cache->health, of(KEY), "m", true, 30 * MINUTE_MS), 0);
@@ -121,7 +121,7 @@ static void how_many_look_counts_nothing(void **state)
 		const char *spec;
 		int32_t counted;
 	} cases[] = {
-		/* in two minutes, in which somebody looks ten times a second */
+		/* in two minutes with ten readers a second */
 		{ "{'spec':{'pollingInterval':30}}", 9 },
 		{ "{'spec':{'pollingInterval':86400}}", 9 },
 		{ "{'spec':{'pollingInterval':10}}", 14 },
@@ -144,7 +144,7 @@ static void how_many_look_counts_nothing(void **state)
 	}
 }
 
-/* Who polls once in 15 s, and in between as much as he likes, counts what who only polls counts. */
+/* Extra reads between two polls of 15 s do not change the count. */
 static void polls_count_as_they_did(void **state)
 {
 	(void)state;
@@ -162,7 +162,7 @@ static void giving_up_counts_nothing(void **state)
 	assert_int_equal(health_note(t.cache->health, of(KEY), "never", false, 0), 0);
 }
 
-static void the_threshold_is_told_when_it_is_passed(void **state)
+static void crossing_the_threshold_is_reported(void **state)
 {
 	(void)state;
 	for (int i = 1; i <= 5; i++) {
@@ -173,7 +173,7 @@ static void the_threshold_is_told_when_it_is_passed(void **state)
 	assert_int_equal(t.told, 2);
 	health_note(t.cache->health, of(KEY), "m", true, 7 * MINUTE_MS);
 	assert_int_equal(t.told, 2);
-	/* Without fallback nobody goes by it. */
+	/* Without fallback the count has no effect. */
 	fakecluster_change(WEB, "{'spec':{'fallback':null}}");
 	fakeloop_advance(100);
 	for (int i = 10; i <= 15; i++)
@@ -181,7 +181,7 @@ static void the_threshold_is_told_when_it_is_passed(void **state)
 	assert_int_equal(t.told, 2);
 }
 
-static void what_is_stored_is_gone_on_from(void **state)
+static void counts_continue_from_the_status(void **state)
 {
 	(void)state;
 	store_health("{'m':{'numberOfFailures':7,'status':'Failing'},'n':{'numberOfFailures':0,'status':'Happy'},'odd':"
@@ -195,7 +195,7 @@ static void what_is_stored_is_gone_on_from(void **state)
 	assert_int_equal(health_note(t.cache->health, of(KEY), "m", false, 20 * MINUTE_MS), 9);
 }
 
-static void an_answer_ends_what_is_stored(void **state)
+static void an_answer_ends_the_stored_count(void **state)
 {
 	(void)state;
 	store_health("{'m':{'numberOfFailures':7,'status':'Failing'}}");
@@ -204,7 +204,7 @@ static void an_answer_ends_what_is_stored(void **state)
 	assert_int_equal(t.told, 1);
 }
 
-static void a_standby_reads_what_is_stored(void **state)
+static void a_standby_reads_the_status(void **state)
 {
 	(void)state;
 	t.cache->leadership.leading = false;
@@ -253,12 +253,12 @@ static void many_metrics(void **state)
 	health_keep(o, specs + MANY / 2, MANY / 2);
 	for (int i = 0; i < MANY; i++)
 		assert_int_equal(health_failures(t.cache->health, o, names[i]), i < MANY / 2 ? 0 : 3);
-	/* what was kept once is not for good */
+	/* metrics kept once are not kept for ever */
 	health_keep(o, specs, 1);
 	assert_int_equal(health_failures(t.cache->health, o, names[MANY - 1]), 0);
 }
 
-/* Also by who only reads. */
+/* Even by a mere reader. */
 static void many_stored(void **state)
 {
 	struct buf text = BUF_INIT((size_t)1 << 20);
@@ -281,7 +281,7 @@ static void many_stored(void **state)
 	assert_true(comparisons < 30 * MANY);
 }
 
-static void what_is_forgotten(void **state)
+static void forgotten_counts(void **state)
 {
 	const struct metric_spec kept[] = { { .kind = METRIC_EXTERNAL, .name = "m" },
 		{ .kind = METRIC_RESOURCE, .name = "n" } };
@@ -313,7 +313,7 @@ static void what_is_forgotten(void **state)
 	assert_int_equal(health_failures(t.cache->health, of(KEY), "m"), 0);
 }
 
-/* Counted for those who ask why; there is no fallback that would go by it. */
+/* Counted for explain only, without a fallback. */
 static void a_scaledjob_is_counted_by_itself(void **state)
 {
 	(void)state;
@@ -350,13 +350,13 @@ int main(void)
 		CASE(how_many_look_counts_nothing),
 		CASE(polls_count_as_they_did),
 		CASE(giving_up_counts_nothing),
-		CASE(the_threshold_is_told_when_it_is_passed),
-		CASE(what_is_stored_is_gone_on_from),
-		CASE(an_answer_ends_what_is_stored),
-		CASE(a_standby_reads_what_is_stored),
+		CASE(crossing_the_threshold_is_reported),
+		CASE(counts_continue_from_the_status),
+		CASE(an_answer_ends_the_stored_count),
+		CASE(a_standby_reads_the_status),
 		CASE(many_metrics),
 		CASE(many_stored),
-		CASE(what_is_forgotten),
+		CASE(forgotten_counts),
 		CASE(a_scaledjob_is_counted_by_itself),
 	};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is kept of decisions and of changes of replicas, and that a change is told once, whoever
- * tells it first.
+ * Recorded decisions and changes of replicas; each change is recorded once, whoever reports it
+ * first.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -244,7 +244,7 @@ static void the_same_decision_allocates_nothing(void **state)
 	assert_true(get()->triggers[1].value == 2);
 }
 
-static void what_stands_is_only_dated(void **state)
+static void an_unchanged_decision_is_only_dated(void **state)
 {
 	struct journal_object before;
 
@@ -282,7 +282,7 @@ static void long_texts_are_cut(void **state)
 	assert_int_equal(strlen(get()->decisions[0].text), JOURNAL_TEXT_MAX - 1);
 }
 
-static void what_is_gone_is_forgotten(void **state)
+static void deleted_objects_are_forgotten(void **state)
 {
 	(void)state;
 	decide(SCALE_RULE_ACTIVE, 1, "active", NULL, 0, NULL);
@@ -357,8 +357,8 @@ static void the_hpa_is_named(void **state)
 }
 
 /*
- * The API server names nobody any more once a workload was set to 0 through /scale. Then the HPA's
- * own word is taken, whether it comes before or after the change.
+ * After a workload was set to 0 through /scale the API server names no author. Then the HPA's own
+ * record is used, whether it comes before or after the change.
  */
 static void the_hpa_is_named_by_its_own_word(void **state)
 {
@@ -384,7 +384,7 @@ static void the_hpa_is_named_by_its_own_word(void **state)
 	check_change(2, 3, 2, "unknown", "");
 	change_target("{'spec':{'replicas':3}}");
 	check_change(3, 2, 3, "HorizontalPodAutoscaler keda-hpa-web", "desired by the HPA");
-	/* What it wanted long ago is not what was done now. */
+	/* An old wish of the HPA does not explain a new change. */
 	fakeloop_advance(20000);
 	change_target("{'spec':{'replicas':2}}");
 	change_target("{'spec':{'replicas':3}}");
@@ -398,7 +398,7 @@ static void the_hpa_is_named_by_its_own_word(void **state)
 	check_change(8, 1, 4, "unknown", "");
 }
 
-static void our_change_is_told_once_when_the_answer_comes_first(void **state)
+static void our_change_is_recorded_once_when_the_answer_comes_first(void **state)
 {
 	(void)state;
 	journal_scaled(of(KEY), 1000, 0, 1, "s0-redis-jobs is active");
@@ -411,7 +411,7 @@ static void our_change_is_told_once_when_the_answer_comes_first(void **state)
 	assert_int_equal(get()->change_count, 2);
 }
 
-static void our_change_is_told_once_when_the_watch_comes_first(void **state)
+static void our_change_is_recorded_once_when_the_watch_comes_first(void **state)
 {
 	(void)state;
 	change_target(BY(1, "kscaled", "scale"));
@@ -428,7 +428,7 @@ static void our_change_is_told_once_when_the_watch_comes_first(void **state)
 	assert_int_equal(get()->change_count, 3);
 }
 
-/* Without managedFields (an API server may be told to drop them) it is still the same change. */
+/* Without managedFields (an API server may drop them) it is still the same change. */
 static void our_change_without_a_name(void **state)
 {
 	(void)state;
@@ -448,7 +448,7 @@ static void others_may_be_faster_than_our_answer(void **state)
 	check_change(0, 0, 1, "kscaled", "active");
 	check_change(1, 1, 4, "kubectl", "through /scale");
 	assert_int_equal(get()->change_count, 2);
-	/* the watch saw both changes as one: nothing is noted of what is known already */
+	/* the watch saw both changes as one: known changes are not recorded again */
 	change_target(BY(0, "kscaled", "scale"));
 	fakecluster_hold_watches(true);
 	change_target(BY(1, "kscaled", "scale"));
@@ -539,7 +539,7 @@ static void a_scaledjob_is_no_scaledobject_of_its_name(void **state)
 	assert_string_equal(o->changes[0].why, "3 waiting");
 	assert_string_equal(get()->decision.rule, "inactive");
 	assert_int_equal(get()->change_count, 0);
-	/* A change of the Deployment is none of the Jobs. */
+	/* A change of the Deployment is not one of the Jobs. */
 	change_target(BY(2, "kubectl-edit", ""));
 	assert_int_equal(o->change_count, 1);
 	assert_int_equal(get()->change_count, 1);
@@ -553,10 +553,10 @@ static void a_scaledjob_is_no_scaledobject_of_its_name(void **state)
 }
 
 /*
- * A target that stands at the same replicas twice is one change that was told twice; Jobs that were
- * created twice are twice as many.
+ * A target at the same replicas twice is one change reported twice; Jobs created twice are twice as
+ * many.
  */
-static void equal_creations_are_each_told(void **state)
+static void equal_creations_are_each_recorded(void **state)
 {
 	(void)state;
 	fakecluster_apply(SJ, "{'spec':{}}");
@@ -574,22 +574,24 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_newest_decision_is_whole, setup, teardown),
 		cmocka_unit_test_setup_teardown(only_different_decisions_are_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_same_decision_allocates_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_stands_is_only_dated, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_unchanged_decision_is_only_dated, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_change_does_not_stand, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_texts_are_cut, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_gone_is_forgotten, setup, teardown),
+		cmocka_unit_test_setup_teardown(deleted_objects_are_forgotten, setup, teardown),
 		cmocka_unit_test_setup_teardown(changes_by_others_are_noted, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_hpa_is_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_hpa_is_named_by_its_own_word, setup, teardown),
-		cmocka_unit_test_setup_teardown(our_change_is_told_once_when_the_answer_comes_first, setup, teardown),
-		cmocka_unit_test_setup_teardown(our_change_is_told_once_when_the_watch_comes_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(our_change_is_recorded_once_when_the_answer_comes_first, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(our_change_is_recorded_once_when_the_watch_comes_first, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(our_change_without_a_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(others_may_be_faster_than_our_answer, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_old_change_stays_as_it_is, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_target_is_no_change, setup, teardown),
 		cmocka_unit_test_setup_teardown(ten_changes_are_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_scaledjob_is_no_scaledobject_of_its_name, setup, teardown),
-		cmocka_unit_test_setup_teardown(equal_creations_are_each_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(equal_creations_are_each_recorded, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One look at all triggers of an object: what is asked, what is awaited, and what comes of it when
- * the object changes meanwhile.
+ * One survey of all triggers of an object: questions, waiting, and changes of the object meanwhile.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -277,8 +276,8 @@ static void uncounted_looks_count_no_failure(void **state)
 	assert_int_equal(health_failures(t.cache->health, of(KEY), "s0-scripted-a"), 0);
 }
 
-/* As /metrics and explain look: at what a push has asked, and at what a poll counted already. */
-static void who_looks_at_what_is_known_counts_nothing(void **state)
+/* Like /metrics and explain: reads what a push has asked, and what a poll has counted already. */
+static void a_look_at_known_readings_counts_nothing(void **state)
 {
 	static const struct survey_terms peek_terms = { .max_age_ms = INT64_MAX };
 
@@ -333,7 +332,7 @@ static void memory_is_looked_into_at_once(void **state)
 	assert_string_equal(t.heard.text, "missing: scaledobject default/web has no metric nothing");
 }
 
-static void an_object_that_changes_is_looked_at_anew(void **state)
+static void a_changed_object_restarts_the_survey(void **state)
 {
 	(void)state;
 	fakesource_hang("a");
@@ -342,7 +341,7 @@ static void an_object_that_changes_is_looked_at_anew(void **state)
 	object(B "," CPU);
 	fakesource_answer("b", 8);
 	fakeloop_advance(2100);
-	/* within the same deadline, which is over */
+	/* within the same deadline, which has passed */
 	assert_string_equal(t.heard.text,
 		"s0-scripted-b failing (0): source b: no answer in time; 1 resources, 4 replicas");
 	/* Another threshold is no other question. */
@@ -367,7 +366,7 @@ static void an_object_that_goes_is_missing(void **state)
 	assert_true(peek(NULL, 1000));
 }
 
-static void what_cannot_be_built_is_told(void **state)
+static void a_failed_build_is_reported(void **state)
 {
 	(void)state;
 	object("{'type':'unheard-of','metadata':{}}");
@@ -377,10 +376,9 @@ static void what_cannot_be_built_is_told(void **state)
 }
 
 /*
- * A standby is asked for the first time: the Secret is read while the asker waits, and nobody is
- * told that it could not be.
+ * A standby's first request: the Secret is read while the asker waits, and no failure is reported.
  */
-static void what_is_being_read_is_waited_for(void **state)
+static void inputs_being_read_are_awaited(void **state)
 {
 	(void)state;
 	fakecluster_apply(AUTH, "{'spec':{'secretTargetRef':[{'parameter':'source','name':'creds','key':'pw'}]}}");
@@ -395,7 +393,7 @@ static void what_is_being_read_is_waited_for(void **state)
 	assert_non_null(strstr(look(NULL), "Secret default/creds"));
 }
 
-static void cancelled_it_says_nothing(void **state)
+static void after_a_cancel_no_callback_comes(void **state)
 {
 	(void)state;
 	start(NULL, 0);
@@ -438,10 +436,10 @@ static void a_scaledjob_is_looked_at_by_itself(void **state)
 }
 
 /*
- * The time from which on what happens may not be in the answers: that of the question that was put
- * first, not of the looks that it answers.
+ * The time after which events may be missing in the answers: that of the first question, not of the
+ * looks that it answers.
  */
-static void it_is_told_when_the_oldest_answer_was_asked_for(void **state)
+static void the_time_of_the_oldest_question_is_reported(void **state)
 {
 	int64_t a_at_ms, b_at_ms;
 
@@ -457,7 +455,7 @@ static void it_is_told_when_the_oldest_answer_was_asked_for(void **state)
 	assert_true(t.heard.asked_at_ms == b_at_ms);
 	assert_true(peek(NULL, 1000));
 	assert_true(t.heard.asked_at_ms == a_at_ms);
-	/* One that fails says nothing. */
+	/* A failing one has no time. */
 	fakesource_fail("a", "no route");
 	look("s0-scripted-a");
 	assert_true(t.heard.asked_at_ms == 0);
@@ -552,7 +550,7 @@ static void the_first_request_asks_by_itself(void **state)
 	assert_string_equal(get("s0-scripted-a"), ONLY_A("7"));
 }
 
-static void who_wakes_before_the_first_poll_is_not_held(void **state)
+static void a_wake_up_before_the_first_poll_is_not_held(void **state)
 {
 	(void)state;
 	object(CACHED_A);
@@ -656,20 +654,20 @@ int main(void)
 		CASE(resources_are_not_asked),
 		CASE(the_slowest_is_awaited_up_to_the_deadline),
 		CASE(uncounted_looks_count_no_failure),
-		CASE(who_looks_at_what_is_known_counts_nothing),
+		CASE(a_look_at_known_readings_counts_nothing),
 		CASE(giving_up_is_not_counted),
 		CASE(memory_is_looked_into_at_once),
-		CASE(an_object_that_changes_is_looked_at_anew),
+		CASE(a_changed_object_restarts_the_survey),
 		CASE(an_object_that_goes_is_missing),
-		CASE(what_cannot_be_built_is_told),
-		CASE(what_is_being_read_is_waited_for),
-		CASE(cancelled_it_says_nothing),
+		CASE(a_failed_build_is_reported),
+		CASE(inputs_being_read_are_awaited),
+		CASE(after_a_cancel_no_callback_comes),
 		CASE(a_scaledjob_is_looked_at_by_itself),
-		CASE(it_is_told_when_the_oldest_answer_was_asked_for),
+		CASE(the_time_of_the_oldest_question_is_reported),
 		CASE(both_kinds_share_a_reading),
 		CASE(a_wake_up_is_not_for_the_hpa),
 		CASE(the_first_request_asks_by_itself),
-		CASE(who_wakes_before_the_first_poll_is_not_held),
+		CASE(a_wake_up_before_the_first_poll_is_not_held),
 		CASE(another_object_that_asks_the_same_changes_nothing),
 		CASE(only_its_own_trigger_is_held),
 		CASE(a_failure_is_held_until_the_source_answers_anybody),

@@ -100,7 +100,7 @@ static void yaml_errors_have_a_line(void **state)
 		{ "a: 1\n\tb: 2\n", "line 2: not YAML: found a tab character that violates indentation" },
 		{ "a: 1\nb: \xFF\n", "line 2: not YAML: invalid leading UTF-8 octet" },
 		{ "a: 1\n\nb: \x01\n", "line 3: not YAML: control characters are not allowed" },
-		{ "a: *nobody", "line 1: the alias refers to an anchor that is not there" },
+		{ "a: *nobody", "line 1: the alias refers to an anchor that does not exist" },
 		{ "a: &x\n  b: *x", "line 2: the alias refers to a value that it is part of" },
 		{ "? [a]\n: b", "line 1: a key must be a text" },
 		{ "\"a\\0b\": 1", "line 1: a key must be a text" },
@@ -148,7 +148,7 @@ static void aliases_do_not_expand_a_document(void **state)
 	}
 	assert_int_equal(documents_read(d, "f", text, strlen(text), &err), -1);
 	assert_string_equal(err.msg,
-		"line 6: the document has too many values, aliases counted with what they stand for: at most 1000000");
+		"line 6: the document has too many values (aliases count like their values): at most 1000000");
 	assert_int_equal(d->count, 0);
 	documents_free(d);
 	free(text);

@@ -5,10 +5,9 @@
 /*
  * A small API server at link level, on the loop of fake_loop.h: the symbols of kube/client and
  * kube/watch that control/leader and control/certs call. A fake, because every failure and its
- * moment must be under the test's control: answers that are lost, two writers who meet. Objects are
- * kept with resourceVersions; creates, updates and patches meet the conflicts that a real server
- * answers; what a review (KUBE_REVIEW) is answered stands at its path. The real client is tried in
- * tests/live.
+ * moment must be under the test's control: lost answers, two concurrent writers. Objects have
+ * resourceVersions; creates, updates and patches meet the conflicts of a real server; the answer to
+ * a review (KUBE_REVIEW) is stored at its path. The real client is tested in tests/live.
  */
 
 #include <jansson.h>
@@ -22,11 +21,11 @@ void fake_start(void); /* the loop's, and an empty server */
 void fake_end(void);   /* fails when a timer, a call or a watch is left over */
 struct kube *fake_kube(void);
 
-void fake_keep_current(struct kube_config *config); /* what kube_refresh reads again; borrowed */
+void fake_keep_current(struct kube_config *config); /* read again by kube_refresh; borrowed */
 
 #define FAKE_ANSWER_MS 2 /* every answer takes so long */
 
-/* What stands at the server. path: of the object; text: JSON without resourceVersion. */
+/* An object at the server. path: of the object; text: JSON without resourceVersion. */
 void fake_put(const char *path, const char *text);
 void fake_put_json(const char *path, json_t *object); /* takes it */
 void fake_remove(const char *path);
@@ -46,8 +45,8 @@ void fake_fail(enum fake_fault fault, int verb, const char *part, int times, int
 void fake_heal(void); /* no faults any more */
 
 /*
- * Called once, just before the next call of that verb on a path containing `part` is carried out:
- * another writer who is faster.
+ * Called once, just before the next call of that verb on a path containing `part` is carried out: a
+ * faster writer.
  */
 void fake_just_before(int verb, const char *part, void (*fn)(void));
 void fake_ignore_selectors(void); /* watches bring the whole collection, as some servers' caches do */

@@ -3,10 +3,10 @@
 #define TESTS_UNIT_CONTROL_FAKE_LOOP_H
 
 /*
- * net/loop, the wall clock and the log at link level, for tests of what happens when: Leases run
- * out after seconds and certificates after a year. Nothing happens but inside fake_advance, in the
- * order of its times; no test waits, and none depends on the machine's speed. (timestamp_now_ms is
- * replaced by the linker's --wrap.)
+ * net/loop, the wall clock and the log at link level, for tests of timing: Leases expire after
+ * seconds and certificates after a year. Things happen only inside fake_advance, in order of time;
+ * no test waits, and none depends on the machine's speed. (timestamp_now_ms is replaced by the
+ * linker's --wrap.)
  */
 
 #include <stdbool.h>

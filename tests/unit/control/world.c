@@ -124,7 +124,7 @@ void world_pass(int64_t ms)
 	fakeloop_advance(ms);
 }
 
-/* ---- What stands at the server ---- */
+/* ---- The server's state ---- */
 
 void world_deployment(const char *name, int replicas)
 {

@@ -3,9 +3,9 @@
 #define TESTS_UNIT_CONTROL_WORLD_H
 
 /*
- * The acting half with the cache under it as the daemon puts them together, on the fake API server,
- * the fake loop and the scripted sources. What a test needs to tell a story: a Deployment, a
- * ScaledObject, time that passes, and what then stands at the server.
+ * Control with the cache under it, put together as by the daemon, on the fake API server, the fake
+ * loop and the scripted sources. The means to tell a story: a Deployment, a ScaledObject, time that
+ * passes, and the server's state afterwards.
  */
 
 #include "cache/cache.h"
@@ -48,14 +48,14 @@ void world_scaledobject(const char *name, const char *spec);
 /* Both, and the time until it is Ready and nothing more happens. */
 void world_ready_object(const char *name, int replicas, const char *spec);
 
-struct object *world_object(const char *key); /* as the store has it; fails when there is none */
+struct object *world_object(const char *key); /* as in the store; fails if there is none */
 int world_replicas(const char *name);         /* of the Deployment */
 /*
- * "True ScaledObjectReady ScaledObject is defined correctly..."; "" when there is none. Good until
- * the next call.
+ * "True ScaledObjectReady ScaledObject is defined correctly..."; "" if absent. Valid until the next
+ * call.
  */
 const char *world_condition(const char *name, const char *type);
-void world_expect(const char *name, const char *type, const char *begins); /* fails with what it is instead */
+void world_expect(const char *name, const char *type, const char *begins); /* fails with its present value otherwise */
 const char *world_condition_at(const char *path, const char *type); /* the same of any object that has conditions */
 void world_expect_at(const char *path, const char *type, const char *begins);
 double world_errors_counted(const char *name);

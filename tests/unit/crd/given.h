@@ -79,7 +79,7 @@ static inline struct job *given_job(const char *quoted)
 }
 
 /*
- * The object `web` in namespace `shop` with these fields of spec beside a target and one redis
+ * The object `web` in namespace `shop` with these fields of spec, besides a target and one redis
  * trigger.
  */
 #define GIVEN_TARGET         "'scaleTargetRef':{'name':'web'}"

@@ -174,7 +174,7 @@ static void test_equal(void **state)
 	conditions_set(&b, "Ready", CONDITION_TRUE, "R", "M", T + 321, 1);
 	conditions_set(&b, "Active", CONDITION_FALSE, "", "", T, 1);
 	assert_true(conditions_equal(&a, &b, true));
-	b.list->items[0].since_unix_ms = T; /* the same second: what is read back */
+	b.list->items[0].since_unix_ms = T; /* the same second, as read back */
 	assert_true(conditions_equal(&a, &b, true));
 	b.list->items[0].since_unix_ms = T + 1000;
 	assert_false(conditions_equal(&a, &b, true));

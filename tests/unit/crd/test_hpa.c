@@ -34,10 +34,7 @@ static char *normal(const char *quoted)
 #define DOWN              "'scaleDown':{'selectPolicy':'Max'," DOWN_POLICIES "}"
 #define BEHAVED(behavior) "{" BASE ",'minReplicas':1,'behavior':{" behavior "}}"
 
-/*
- * What is written, and what an API server of 1.36 stores of it
- * (pkg/apis/autoscaling/v2/defaults.go).
- */
+/* A written spec, and how an API server of 1.36 stores it (pkg/apis/autoscaling/v2/defaults.go). */
 static const struct {
 	const char *written, *stored;
 } equal[] = {
@@ -70,7 +67,7 @@ static const struct {
 	{ BEHAVED("'scaleUp':{'tolerance':0.1}"),
 		BEHAVED("'scaleUp':{'stabilizationWindowSeconds':0,'selectPolicy':'Max','tolerance':'100m'," UP_POLICIES
 			"}," DOWN) },
-	/* Fields that nobody knows, here or there */
+	/* Fields unknown here and there */
 	{ BEHAVED("'scaleUp':{'surprise':1},'sideways':{}"), BEHAVED(UP "," DOWN) },
 	{ "{" BASE ",'future':{'defaulted':true}}", "{" BASE ",'minReplicas':1}" },
 	/* No metrics: the API server puts cpu there */

@@ -38,7 +38,7 @@ static void others_are_copies(void **state)
 	intern_free(b);
 }
 
-static void null_is_none(void **state)
+static void null_is_absent(void **state)
 {
 	(void)state;
 	assert_null(intern_dup(NULL));
@@ -91,7 +91,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(usual_ones_stand_once),
 		cmocka_unit_test(others_are_copies),
-		cmocka_unit_test(null_is_none),
+		cmocka_unit_test(null_is_absent),
 		cmocka_unit_test(slots),
 		cmocka_unit_test(of_json),
 	};

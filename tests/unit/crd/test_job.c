@@ -133,7 +133,7 @@ static void test_generation(void **state)
 	}
 }
 
-/* What is no fingerprint of ours is as good as none. */
+/* A fingerprint that is not ours counts as absent. */
 static void test_template_print(void **state)
 {
 	static const struct {

@@ -53,7 +53,7 @@ static void test_create(void **state)
 	free(text);
 }
 
-static void test_nobody(void **state)
+static void test_no_holder(void **state)
 {
 	static const char *const cases[] = { "{}", "{'spec':null}", "{'spec':{}}", "{'spec':{'holderIdentity':null}}",
 		"{'spec':{'holderIdentity':''}}" };
@@ -103,7 +103,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_create),
-		cmocka_unit_test(test_nobody),
+		cmocka_unit_test(test_no_holder),
 		cmocka_unit_test(test_refused),
 	};
 

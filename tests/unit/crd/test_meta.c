@@ -57,7 +57,7 @@ static void test_least(void **state)
 	meta_done(&m);
 }
 
-/* A NUL in a value, which the API server stores: nobody's object is lost for that. */
+/* A NUL in a value, which the API server stores: no object is lost because of it. */
 static void test_nul(void **state)
 {
 	json_t *object = given_json(

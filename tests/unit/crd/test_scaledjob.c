@@ -53,7 +53,7 @@ static void test_all_fields(void **state)
 	scaledjob_free(NULL);
 }
 
-/* Nothing but what must be there; empty words are none. */
+/* Only required fields; empty words count as absent. */
 static void test_defaults(void **state)
 {
 	static const char *const specs[] = {
@@ -99,7 +99,7 @@ static void test_bounds(void **state)
 	} cases[] = {
 		{ INT32_UNSET, INT32_UNSET, 0, 100 },
 		{ 0, INT32_UNSET, 0, 100 },
-		{ 5, INT32_UNSET, 5, 100 }, /* not subtracted from a maximum that nobody wrote */
+		{ 5, INT32_UNSET, 5, 100 }, /* not subtracted from the default maximum */
 		{ 500, INT32_UNSET, 500, 100 },
 		{ INT32_UNSET, 10, 0, 10 },
 		{ 3, 10, 3, 7 },
@@ -108,7 +108,7 @@ static void test_bounds(void **state)
 		{ INT32_MAX, 1, 1, 1 },
 		{ 0, INT32_MAX, 0, INT32_MAX },
 		{ INT32_MAX, INT32_MAX, INT32_MAX, 0 },
-		/* what validation refuses creates nothing, and does not overflow */
+		/* values that validation refuses create nothing, and do not overflow */
 		{ -5, 10, 0, 10 },
 		{ -INT32_MAX, INT32_MAX, 0, INT32_MAX },
 		{ 3, -1, 0, 0 },
@@ -157,10 +157,7 @@ static void test_rollout_strategy(void **state)
 	}
 }
 
-/*
- * What is wrong is named by its path; the object, its status and the rest of its spec are there all
- * the same.
- */
+/* An error names its path; the object, its status and the rest of its spec are decoded anyway. */
 static void test_wrong(void **state)
 {
 	static const struct {
@@ -246,7 +243,7 @@ static void test_no_spec(void **state)
 	json_decref(nameless);
 }
 
-/* The first fault is told, and what can be read is read. */
+/* The first error is reported, and everything readable is read. */
 static void test_partly_wrong(void **state)
 {
 	struct scaledjob *sj = given_scaledjob(GIVEN_SJ("",
@@ -273,7 +270,7 @@ static struct scaledjob *with_template(json_t *template)
 }
 
 /*
- * The order of the keys says nothing; everything else does. The fingerprint of a text never
+ * The order of the keys does not matter; everything else does. The fingerprint of a text never
  * changes: Jobs carry it from one version of kscaled to the next.
  */
 static void test_fingerprint(void **state)

@@ -127,7 +127,7 @@ static void test_target_gv(void **state)
 	assert_int_equal(scaledobject_target_gv(&s, group, version, sizeof(group), &err), -1);
 }
 
-/* What is wrong is named by its path; the object is there all the same. */
+/* An error names its path; the object is decoded anyway. */
 static void test_wrong(void **state)
 {
 	static const struct {
@@ -216,7 +216,7 @@ static void test_no_spec(void **state)
 }
 
 /*
- * The first fault is told, and what can be read is read: a finalizer must be able to restore
+ * The first error is reported, and everything readable is read: a finalizer must be able to restore
  * replicas of an object whose triggers are broken.
  */
 static void test_partly_wrong(void **state)

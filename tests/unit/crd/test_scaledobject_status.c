@@ -134,13 +134,13 @@ static const struct change changes[] = {
 		"{'status':{'conditions':[{'type':'Ready','status':'False','lastTransitionTime':'2026-01-02T03:04:05Z'}"
 		"]}}",
 		false },
-	/* and do not get written beside another change. */
+	/* and are not written together with another change. */
 	{ "{'conditions':[{'type':'Ready','status':'True'}]}",
 		"{'hpaName':'h','conditions':[{'type':'Ready','status':'True','observedGeneration':1}]}",
 		"{'status':{'hpaName':'h'}}", false },
 };
 
-/* RFC 7396 by its own words, to see that the patch does what it is for. */
+/* RFC 7396 implemented literally, to check that the patch works. */
 static json_t *merge(json_t *target, const json_t *patch)
 {
 	const char *key;

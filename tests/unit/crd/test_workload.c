@@ -211,7 +211,7 @@ static void test_not_a_workload(void **state)
 	}
 }
 
-/* ---- What is in Secrets and ConfigMaps. A fake: the real ones are watched by the cache ---- */
+/* ---- Secrets and ConfigMaps. A fake: the cache watches the real ones ---- */
 
 static char looked_up[1024]; /* each with a blank */
 
@@ -391,25 +391,25 @@ static void check_unresolved(const char *fields, const char *name, const char *r
 static void test_unresolved(void **state)
 {
 	(void)state;
-	check_unresolved("'env':[" SECRET("P", "gone") "]", "P", "cannot be had: Secret shop/gone does not exist");
+	check_unresolved("'env':[" SECRET("P", "gone") "]", "P", "is not available: Secret shop/gone does not exist");
 	check_unresolved("'env':[{'name':'P','value':'','valueFrom':{'configMapKeyRef':{'name':'creds','key':'k'}}}]",
-		"P", "cannot be had: ConfigMap shop/creds has no key \"k\"");
+		"P", "is not available: ConfigMap shop/creds has no key \"k\"");
 	check_unresolved("'env':[{'name':'P','valueFrom':{'secretKeyRef':{'name':'denied','key':'k','optional':true}}}"
 			 "]",
-		"P", "cannot be had: Secret shop/denied: forbidden");
+		"P", "is not available: Secret shop/denied: forbidden");
 	check_unresolved("'env':[{'name':'P','valueFrom':{'fieldRef':{'fieldPath':'x'}}}]", "P",
 		"comes from a field of the pod");
 	check_unresolved("'env':[" SECRET("P", "gone") ",{'name':'URL','value':'redis://:$(P)@host'}]", "URL",
-		"refers to P, which cannot be had: Secret shop/gone does not exist");
+		"refers to P, which is not available: Secret shop/gone does not exist");
 	check_unresolved("'env':[" SECRET("P", "gone") ",{'name':'U','value':'$(P)'},{'name':'V','value':'$(U)'}]", "V",
-		"refers to P, which cannot be had: Secret shop/gone does not exist");
+		"refers to P, which is not available: Secret shop/gone does not exist");
 	check_unresolved("'envFrom':[{'configMapRef':{'name':'creds'}},{'secretRef':{'name':'gone'}}]", "NOWHERE",
-		"cannot be had: Secret shop/gone does not exist");
+		"is not available: Secret shop/gone does not exist");
 	check_unresolved("'envFrom':[{'configMapRef':{'name':'gone'}}],'env':[{'name':'U','value':'$(HOST):1'}]", "U",
-		"refers to HOST, which cannot be had: ConfigMap shop/gone does not exist");
+		"refers to HOST, which is not available: ConfigMap shop/gone does not exist");
 	/* of two entries of one name, the later counts */
 	check_unresolved("'env':[{'name':'P','value':'plain'}," SECRET("P", "gone") "]", "P",
-		"cannot be had: Secret shop/gone does not exist");
+		"is not available: Secret shop/gone does not exist");
 	{
 		struct environment e = environment_of("'env':[" SECRET("P",
 			"gone") ",{'name':'P','value':'plain'},{'name':'Q'},{'name':'R','value':''}]");
@@ -418,7 +418,7 @@ static void test_unresolved(void **state)
 		assert_string_equal(strmap_get(&e.known, "Q"), "");
 		assert_string_equal(strmap_get(&e.known, "R"), "");
 		assert_int_equal(e.unresolved.count, 0);
-		assert_string_equal(looked_up, ""); /* what does not count is not looked up */
+		assert_string_equal(looked_up, ""); /* unused entries are not looked up */
 		environment_done(&e);
 	}
 }
@@ -443,7 +443,7 @@ static void test_references(void **state)
 		"configured");
 	check_resolved("'env':[" SECRET("P", "creds") ",{'name':'URL','value':'redis://:$(P)@host'}]", "URL",
 		"redis://:s3cret@host");
-	/* What is optional and missing is no variable, or leaves the one before. */
+	/* A missing optional reference defines no variable, or keeps the earlier one. */
 	check_resolved("'env':[{'name':'P','valueFrom':{'secretKeyRef':{'name':'gone','key':'pw','optional':true}}}]",
 		"P", NULL);
 	check_resolved("'env':[{'name':'P','valueFrom':{'secretKeyRef':{'name':'creds','key':'no','optional':true}}}]",
@@ -473,7 +473,7 @@ static void test_references(void **state)
 }
 
 /* A container with many Secrets makes us look at those that are needed. */
-static void test_only_what_is_wanted(void **state)
+static void test_only_wanted_variables(void **state)
 {
 	struct workload *w = decode("{'metadata':{'name':'web'},'spec':{'template':{'spec':{'containers':[{'envFrom':[{"
 				    "'prefix':'Y_','secretRef':{'name':'many'}}],'env':[" SECRET("ONE",
@@ -496,7 +496,7 @@ static void test_only_what_is_wanted(void **state)
 	workload_free(w);
 }
 
-/* What is not read yet fails the whole, but all is asked for at once. */
+/* An unread reference fails the whole, but all are requested at once. */
 static void test_unread(void **state)
 {
 	struct workload *w =
@@ -534,7 +534,7 @@ static void test_too_many_referred(void **state)
 	env.value = buf_take(&value);
 	assert_int_equal(environment(&w, NULL, &known, &unresolved, NULL), 0);
 	assert_string_equal(strmap_get(&unresolved, "A"),
-		"refers to V2000, which is one of too many that are referred to");
+		"refers to V2000, which exceeds the limit of referenced variables");
 	strmap_done(&known);
 	strmap_done(&unresolved);
 	free(env.value);
@@ -669,7 +669,7 @@ int main(void)
 		cmocka_unit_test(test_expansion),
 		cmocka_unit_test(test_unresolved),
 		cmocka_unit_test(test_references),
-		cmocka_unit_test(test_only_what_is_wanted),
+		cmocka_unit_test(test_only_wanted_variables),
 		cmocka_unit_test(test_unread),
 		cmocka_unit_test(test_too_many_referred),
 		cmocka_unit_test(test_containers),

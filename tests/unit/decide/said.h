@@ -7,8 +7,8 @@
 #include "crd/scaledobject.h"
 
 /*
- * What a status says in one condition: "True ScaledObjectReady: message", or "" when it is not
- * there. The text stands until the next call.
+ * A condition of a status: "True ScaledObjectReady: message", or "" if absent. Valid until the next
+ * call.
  */
 static inline const char *said(const struct scaledobject_status *status, const char *type)
 {

@@ -15,12 +15,12 @@
 #define NONE         INT32_UNSET
 #define TRIGGERS_MAX 8
 
-/* What fails fails with this. */
+/* The error of failing triggers. */
 extern const struct err lettered_failure;
 
 struct scale_row {
 	const char *name;
-	/* spec; 0 stands for itself, NONE for absent */
+	/* spec; 0 means 0, NONE means absent */
 	int32_t min, idle, cooldown_s, initial_s;
 	/*
 	 * facts: one letter per trigger: A active, i inactive, E failing, F falling back, Z falling

@@ -34,7 +34,7 @@ static void test_read(void **state)
 		{ A("paused-replicas", "007"), { true, 7, false, false, false, false } },
 		{ A("paused-replicas", "2147483647"), { true, INT32_MAX, false, false, false, false } },
 		{ A("paused", "true") "," A("paused-replicas", "5"), { true, 5, false, false, false, false } },
-		/* each means what it says: KEDA would be paused */
+		/* each is followed literally: KEDA would be paused */
 		{ A("paused", "false") "," A("paused-replicas", "5"), { false, NONE, false, false, false, false } },
 		{ A("paused-scale-in", "true"), { false, NONE, true, false, false, false } },
 		{ A("paused-scale-out", "t"), { false, NONE, false, true, false, false } },

@@ -110,14 +110,14 @@ static void test_reconcile_failed(void **state)
 	assert_string_equal(said(&so->status, "Active"), "Unknown UnknownState: ScaledObject check failed");
 	assert_string_equal(said(&so->status, "Fallback"), NO_FALLBACK);
 	assert_string_equal(said(&so->status, "Paused"), "False : ");
-	/* what was known stays known */
+	/* known values stay */
 	assert_int_equal(so->status.external_metric_count, 1);
 	assert_int_equal(so->status.activity_count, 1);
 	assert_string_equal(so->status.hpa_name, "old");
 	assert_int_equal(so->status.original_replicas, INT32_UNSET);
 	assert_null(so->status.target_kind);
 	assert_string_equal(so->status.triggers_types, "redis,cron");
-	/* and when it is right again, Ready says so; Active waits for a tick */
+	/* and when it is valid again, Ready says so; Active waits for a tick */
 	conditions_after_reconcile(so, &all_set_up, T, &so->status);
 	assert_string_equal(said(&so->status, "Ready"), READY);
 	assert_string_equal(said(&so->status, "Active"), "Unknown UnknownState: ScaledObject check failed");
@@ -149,7 +149,7 @@ static void test_reconcile_keeps_and_prunes(void **state)
 	scaledobject_free(so);
 }
 
-/* What the loop found is not hidden by a reconcile that finds nothing wrong; anything else is. */
+/* A successful reconcile does not hide the loop's findings, but replaces anything else. */
 static void test_reconcile_leaves_the_loops_ready(void **state)
 {
 	static const struct {
@@ -262,8 +262,8 @@ static struct scaledobject *reconciled(void)
 }
 
 /*
- * A life: quiet, active for long, failing for a moment, quiet again, asleep. Each step says what is
- * written, if anything.
+ * A life: quiet, active for long, failing for a moment, quiet again, asleep. Each step has the
+ * expected writes.
  */
 static void test_life(void **state)
 {
@@ -346,7 +346,7 @@ static void test_activity(void **state)
 	assert_string_equal(so->status.activity[0].metric, "s0-redis-jobs");
 	assert_true(so->status.activity[0].active);
 	assert_false(so->status.activity[1].active); /* failing: its reading does not count */
-	/* a tick that could ask nobody knows nothing */
+	/* a tick without answers knows nothing */
 	t.facts.trigger_count = 0;
 	t.d = scale_decide(&t.facts);
 	conditions_after_tick(so, &t.facts, &t.d, NULL, T, &so->status);
@@ -360,8 +360,8 @@ static void test_activity(void **state)
 }
 
 /*
- * A text that is another at each poll would be a write at each poll: the cause is told again only
- * when it is news.
+ * A text that differs at each poll would be a write at each poll: the cause is repeated only when
+ * it is new.
  */
 static void test_cause(void **state)
 {
@@ -390,8 +390,8 @@ static void test_cause(void **state)
 }
 
 /*
- * A loop that still runs by the last good spec neither hides a failed reconcile nor writes at each
- * tick beside it.
+ * A loop that still runs with the last valid spec neither hides a failed reconcile nor writes at
+ * each tick.
  */
 static void test_tick_beside_failed_check(void **state)
 {
@@ -470,7 +470,7 @@ static void test_hpa_active(void **state)
 	}
 }
 
-/* No tick may come while the check fails; the HPA goes on, and what it says goes on being told. */
+/* No tick may come while the check fails; the HPA works on, and its state is still reported. */
 static void test_hpa_active_beside_failed_check(void **state)
 {
 	json_t *object = given_json("{'metadata':{'name':'h'},'status':{'conditions':[{'type':'ScalingActive','status':"
@@ -546,7 +546,7 @@ static void test_pausing(void **state)
 	scaledobject_free(so);
 }
 
-/* What the loop said before it was stopped does not stand for as long as it is. */
+/* The loop's last findings do not stay while it is stopped. */
 static void test_pausing_while_failing(void **state)
 {
 	static const struct annotations paused = { .paused = true, .paused_replicas = INT32_UNSET };
@@ -567,7 +567,7 @@ static void test_pausing_while_failing(void **state)
  * A paused or refused object has no HPA and nothing that falls back; one that is paused in part has
  * both.
  */
-static void test_pausing_ends_what_the_hpa_does(void **state)
+static void test_pausing_removes_the_hpas_condition(void **state)
 {
 	static const struct annotations paused = { .paused = true, .paused_replicas = INT32_UNSET },
 					in_part = { .scale_in_paused = true, .paused_replicas = INT32_UNSET };
@@ -645,7 +645,7 @@ static void test_metric_kinds(void **state)
 
 /* ---- Fallback and health ---- */
 
-/* A tick that says nothing else, as its Ready waits. */
+/* A tick that changes nothing else, as its Ready waits. */
 static void after_failures(const struct scaledobject *so, const struct verdict_trigger *triggers, size_t count,
 	bool cause_is_news, int64_t now_unix_ms, struct scaledobject_status *status)
 {
@@ -663,7 +663,7 @@ static void after_failures(const struct scaledobject *so, const struct verdict_t
 
 static void test_health(void **state)
 {
-	/* failures of both metrics, then what stands in the status: "failures status" of both */
+	/* failures of both metrics, then the status of both: "failures status" */
 	static const struct {
 		int32_t failures[2];
 		const char *trouble;
@@ -725,7 +725,7 @@ static void test_health(void **state)
 	scaledobject_free(so);
 }
 
-/* Without a valid fallback nobody keeps count; nor of metrics that the status does not name. */
+/* Without a valid fallback nothing is counted, nor metrics that the status does not name. */
 static void test_health_not_kept(void **state)
 {
 	struct verdict_trigger failing = { .metric_name = metrics[0].name, .failures = 100 },
@@ -745,8 +745,8 @@ static void test_health_not_kept(void **state)
 }
 
 /*
- * Which trigger falls back and why, for whoever looks with kubectl only; a text that is another at
- * each poll is not written at each poll.
+ * Which trigger falls back and why, for users of kubectl; a text that differs at each poll is not
+ * written at each poll.
  */
 static void test_fallback_names_the_cause(void **state)
 {
@@ -776,7 +776,7 @@ static void test_fallback_names_the_cause(void **state)
 	scaledobject_free(so);
 }
 
-/* A tick says it, too; and a tick that only finds the object paused says nothing at all. */
+/* A tick reports it, too; a tick that finds the object paused reports nothing. */
 static void test_tick_counts(void **state)
 {
 	static const struct annotations paused = { .paused = true, .paused_replicas = INT32_UNSET };
@@ -886,7 +886,7 @@ int main(void)
 		cmocka_unit_test(test_hpa_active_beside_failed_check),
 		cmocka_unit_test(test_pausing),
 		cmocka_unit_test(test_pausing_while_failing),
-		cmocka_unit_test(test_pausing_ends_what_the_hpa_does),
+		cmocka_unit_test(test_pausing_removes_the_hpas_condition),
 		cmocka_unit_test(test_pause_unreadable),
 		cmocka_unit_test(test_metric_kinds),
 		cmocka_unit_test(test_health),

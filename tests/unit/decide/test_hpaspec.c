@@ -56,7 +56,7 @@ static void test_golden(void **state)
 	check_made(GIVEN_SO("", GIVEN_TARGET "," GIVEN_TRIGGERS), 1,
 		HPA(",'labels':{" LABELS("keda-hpa-web") "}",
 			TARGET ",'minReplicas':1,'maxReplicas':100,'metrics':[" METRIC_A "]"));
-	/* bounds; the order of the triggers; behavior as it stands; idle plays no role */
+	/* bounds; the order of the triggers; behavior unchanged; idle does not matter */
 	check_made(GIVEN_SO("",
 			   GIVEN_TARGET "," GIVEN_TRIGGERS
 					",'minReplicaCount':2,'maxReplicaCount':7,'idleReplicaCount':0,"
@@ -183,7 +183,7 @@ static void test_refused(void **state)
 		GIVEN_TARGET "," GIVEN_TRIGGERS ",'advanced':{'horizontalPodAutoscalerConfig':{'behavior':{'"          \
 			     "scaleDown':{'stabilizationWindowSeconds':60}}}}")
 
-/* What an API server would give back: defaults, texts of its own, a status, more metadata. */
+/* As an API server would return it: defaults, other texts, a status, more metadata. */
 #define STORED_SPEC                                                                                                    \
 	"'scaleTargetRef':{'kind':'Deployment','name':'web','apiVersion':'apps/"                                       \
 	"v1'},'minReplicas':1,'maxReplicas':100,'metrics':[" METRIC_A "],"                                             \
@@ -223,7 +223,7 @@ static const struct comparison comparisons[] = {
 	{ STORED(",'team':'a'", "'note':'n'", OWNER,
 		  TARGET ",'maxReplicas':101,'minReplicas':1,'metrics':[" METRIC_A "]"),
 		false },
-	/* left over from a ScaledObject that said more */
+	/* left over from an earlier version of the ScaledObject */
 	{ STORED(",'team':'a'", "'note':'n','autoscaling.keda.sh/paused-scale-in':'true'", OWNER, STORED_SPEC), false },
 	{ STORED(",'team':'a','scaledobject.keda.sh/old':''", "'note':'n'", OWNER, STORED_SPEC), false },
 	{ "{'metadata':{'name':'keda-hpa-web'}}", false },
@@ -249,7 +249,8 @@ static void test_matches(void **state)
 }
 
 /*
- * What merge makes of any live object is what matches asks for, and merging again changes nothing.
+ * Whatever the live object, the result of merge satisfies matches, and merging again changes
+ * nothing.
  */
 static void test_merge_settles(void **state)
 {
@@ -442,9 +443,7 @@ static void test_paused_directions(void **state)
 		"{'scaleDown':{'stabilizationWindowSeconds':60,'selectPolicy':'Min'}}");
 }
 
-/*
- * What the API server makes of a disabled direction is what we asked for: nothing is written again.
- */
+/* The API server's form of a disabled direction equals ours: nothing is written again. */
 static void test_paused_direction_settles(void **state)
 {
 	struct scaledobject *so = given_scaledobject(ANNOTATED("'autoscaling.keda.sh/paused-scale-in':'true'", ""));
@@ -534,7 +533,7 @@ static void test_claim(void **state)
 	}
 }
 
-/* Who wrote what and when, as the API server tells it. */
+/* Writers and times, as the API server records them. */
 #define WROTE(who, what, at, fields)                                                                                   \
 	"{'manager':'" who "','operation':'" what "','time':'2026-01-02T03:04:" at "Z','fieldsV1':{" fields "}}"
 #define SPEC_OF            "'f:spec':{'f:maxReplicas':{}}"
@@ -601,7 +600,7 @@ static void test_applied(void **state)
 	scaledobject_free(takes);
 }
 
-/* What the ScaledObject had once goes, unless another wrote it, too. */
+/* Earlier keys of the ScaledObject are removed, unless another manager wrote them, too. */
 static void test_merge_prunes(void **state)
 {
 	struct scaledobject *so = given_scaledobject(SO_WITH(""));

@@ -18,8 +18,8 @@
 	}
 
 /*
- * One letter per look, `every` ms apart: . well, x failing in a poll, w failing in a look between
- * polls. Returns what Ready says after each: T or F.
+ * One letter per look, `every` ms apart: . good, x failing in a poll, w failing in a look between
+ * polls. Returns Ready after each: T or F.
  */
 static const char *told(struct readiness *r, const char *looks, int64_t every, int32_t threshold, bool ready)
 {
@@ -55,7 +55,7 @@ static void test_when(void **state)
 		int32_t threshold;
 		const char *said;
 	} rows[] = {
-		/* never Ready: reconcile has said True before anybody was asked */
+		/* never Ready: reconcile has set True before any trigger was asked */
 		{ NEW, true, "xxx.x", S, -1, "FFFTT" },
 		{ NEW, false, "xx", S, -1, "FF" },
 		{ NEW, true, "xxx", S, 3, "FFF" },
@@ -75,7 +75,7 @@ static void test_when(void **state)
 		{ WELL, true, "xxxxx", S, 3, "TTTFF" },
 		{ WELL, true, "xx", S, 0, "FF" },
 		{ WELL, true, "xxxxx", 3600 * S, 4, "TTTTF" },
-		/* who is not Ready for another reason stays so */
+		/* not Ready for another reason: stays so */
 		{ WELL, false, "xx.x", S, -1, "FFTT" },
 	};
 
@@ -89,7 +89,7 @@ static void test_when(void **state)
 	}
 }
 
-/* What the counts of fallback know better, what is no failure of a source, and another spec. */
+/* Fallback's own counts, failures of something other than a source, and another spec. */
 static void test_other_looks(void **state)
 {
 	struct readiness r = WELL;
@@ -216,7 +216,7 @@ static void test_words(void **state)
 			fail_msg("the same: %s", others[i][0]);
 }
 
-/* What another process, or we before a restart, have told. */
+/* Reported by another process, or by us before a restart. */
 static void test_start(void **state)
 {
 	struct scaledobject_status status = { 0 };
@@ -234,7 +234,7 @@ static void test_start(void **state)
 	readiness_start(&r, &status, 7);
 	assert_true(r.proven);
 	conditions_done(&status.conditions);
-	/* Polling stops and goes on: what it knew before holds, what it counted does not. */
+	/* Polling stops and resumes: knowledge stays, counts do not. */
 	r.failures = 2;
 	readiness_start(&r, &status, 7);
 	assert_true(r.proven && r.failures == 0);

@@ -132,8 +132,8 @@ static const struct scale_row rows[] = {
 
 static const struct wide_row wide_rows[] = {
 	/*
-	 * Annotations (doc/keda.md 1.5). paused: nothing moves and nothing is said, but for the
-	 * replicas it is kept at
+	 * Annotations (doc/keda.md 1.5). paused: nothing moves or is reported, except the replicas
+	 * it is kept at
 	 */
 	{ { "paused, active at 0", NONE, NONE, NONE, NONE, "A", 0, T, NOW, SCALE_RULE_PAUSED, NONE, NULL, NULL, T, 0,
 		  -1 },
@@ -251,7 +251,7 @@ static const struct wide_row wide_rows[] = {
 		  IS_ACTIVE, NOW, 0, 1 },
 		.says = NULL },
 
-	/* The composite alone says whether the object is active */
+	/* Only the composite decides whether the object is active */
 	{ { "composite active at 0", NONE, NONE, NONE, NONE, "ii", 0, T, NOW, SCALE_RULE_ACTIVATE, 1, READY, IS_ACTIVE,
 		  NOW, 0, -1 },
 		.composite = 'A' },
@@ -289,10 +289,7 @@ static const struct wide_row wide_rows[] = {
 		  IS_ACTIVE, NOW, 0, -1 },
 		.composite = 'E', .says = "f" },
 
-	/*
-	 * cpu and memory: alone always active, beside others of no account (doc/keda.md 3.1, step
-	 * 6)
-	 */
+	/* cpu and memory: alone always active, with others irrelevant (doc/keda.md 3.1, step 6) */
 	{ { "cpu alone, running", 1, NONE, NONE, NONE, "", 5, T, NOW, SCALE_RULE_ACTIVE, NONE, READY, IS_ACTIVE, NOW, 0,
 		  -1 },
 		.resources = 1 },
@@ -431,7 +428,7 @@ static void check_first(const char *triggers, struct scale_failure got, const ch
 }
 
 /*
- * What Fallback says: which trigger falls back first, and why; and what fails first, which is
+ * The text of Fallback: the first trigger that falls back, and why; and the first failure, which is
  * another.
  */
 static void test_first_fallback(void **state)
@@ -588,7 +585,7 @@ static void test_rule_names(void **state)
 	assert_string_equal(scale_rule_name((enum scale_rule)99), "unknown");
 }
 
-/* It says so exactly where a decision without triggers acts, whatever the replicas are. */
+/* True exactly where a decision without triggers acts, whatever the replicas are. */
 static void test_needs_no_trigger(void **state)
 {
 	static const int32_t numbers[] = { NONE, 0, 1, 3 };

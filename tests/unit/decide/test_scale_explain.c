@@ -164,7 +164,7 @@ static void test_explain(void **state)
 	}
 }
 
-/* Each fact that is told moves the mark, and what is only time does not. */
+/* Each fact in the sentence changes the mark, time alone does not. */
 static void test_mark(void **state)
 {
 	struct scaledobject_spec spec = { .min_replicas = NONE,
@@ -236,10 +236,10 @@ static void test_mark(void **state)
 	d.until_unix_ms = NOW + 1;
 	mark = scale_mark(&facts, &d);
 	facts.now_unix_ms += 24 * 3600 * 1000;
-	assert_true(scale_mark(&facts, &d) != mark); /* the time is told with its day */
+	assert_true(scale_mark(&facts, &d) != mark); /* the time includes its day */
 }
 
-/* Why nobody is asked is told with what is decided all the same. */
+/* The reason why no trigger is asked is part of the decision's text. */
 static void test_explain_unbuilt(void **state)
 {
 	struct scaledobject_spec spec = { .min_replicas = 2,
@@ -280,7 +280,7 @@ static void test_explain_unbuilt(void **state)
 	}
 }
 
-/* What a trigger's own activation is, why it has no fallback, and that a formula gets nil. */
+/* A trigger's own activation, why it has no fallback, and nil in a formula. */
 static void test_explain_details(void **state)
 {
 	struct scaledobject_spec spec = { .min_replicas = NONE,

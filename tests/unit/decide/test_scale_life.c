@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whatever happens to an object: long random lives of readings, errors, annotations, clock steps,
- * fallbacks, replicas that an HPA and people change. What must never be is looked at after every
- * tick.
+ * Long random lives of an object: readings, errors, annotations, clock steps, fallbacks, replicas
+ * changed by an HPA and people. Invariants are checked after every tick.
  */
 #include "decide/scale.h"
 
@@ -57,7 +56,7 @@ static bool one_in(uint64_t n)
 	return random_below(n) == 0;
 }
 
-/* ---- A life and what happens in it ---- */
+/* ---- A life and its events ---- */
 
 static void choose_spec(struct life *l)
 {
@@ -122,7 +121,7 @@ static void happen(struct life *l)
 {
 	l->now += (int64_t)random_below(120) * S + (int64_t)random_below(S);
 	if (one_in(40))
-		l->now += one_in(2) ? 3600 * S : -3600 * S; /* somebody sets the clock */
+		l->now += one_in(2) ? 3600 * S : -3600 * S; /* the clock is set */
 	for (size_t i = 0; i < l->trigger_count; i++) {
 		if (one_in(4))
 			l->values[i] = one_in(2) ? 0 : (double)random_below(60);
@@ -138,8 +137,8 @@ static void happen(struct life *l)
 }
 
 /*
- * What the HPA controller would do with what it is told; it waits while the target is at 0, and
- * does not lower on errors.
+ * What the HPA controller would do with these values; it waits while the target is at 0, and does
+ * not lower on errors.
  */
 static void hpa(struct life *l)
 {
@@ -214,7 +213,7 @@ static void count_failures(struct life *l)
 		l->failures[i] = l->down[i] ? l->failures[i] + 1 : 0;
 }
 
-/* ---- What must hold ---- */
+/* ---- Invariants ---- */
 
 static bool any_down(const struct life *l)
 {
@@ -225,8 +224,8 @@ static bool any_down(const struct life *l)
 }
 
 /*
- * The user said it: by fallback.replicas: 0, or by a formula that was asked to do without the
- * failing ones (behavior scalingModifiers) and gave a number.
+ * The user wrote it: by fallback.replicas: 0, or by a formula that had to work without the failing
+ * triggers (behavior scalingModifiers) and gave a number.
  */
 static bool zero_was_written(const struct life *l)
 {

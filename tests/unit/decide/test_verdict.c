@@ -13,7 +13,7 @@ static const struct err refused = { .kind = ERR_TEMPORARY, .msg = "connection re
 static const char *const metric_names[TRIGGERS_MAX] = { "s0-redis-a", "s1-redis-b", "s2-redis-c" };
 static const char *const trigger_names[TRIGGERS_MAX] = { "a", "b", "c" };
 
-/* What a case gives: fields of spec, and for each trigger "value" or "!failures". */
+/* The input of a case: fields of spec, and for each trigger "value" or "!failures". */
 struct given {
 	struct scaledobject *so;
 	struct formula *formula;
@@ -90,7 +90,7 @@ static void test_fallback(void **state)
 		const char *spec, *trigger;
 		int32_t replicas, ready;
 		enum metric_target_type type;
-		/* wanted; trouble NULL and !falling_back: as the source said */
+		/* expected; trouble NULL and !falling_back: as from the source */
 		bool falling_back;
 		double value;
 		bool active;
@@ -138,7 +138,7 @@ static void test_fallback(void **state)
 			"no pod of the target is ready" },
 		{ FALLBACK(6, "static"), "!4", 7, UNKNOWN, METRIC_VALUE, false, 0, false, 0,
 			"how many pods of the target are ready is not known" },
-		/* what cannot be used */
+		/* unusable fallbacks */
 		{ FALLBACK(-1, "static"), "!4", 7, 7, METRIC_AVERAGE_VALUE, false, 0, false, 0,
 			"spec.fallback is not valid" },
 		{ FALLBACK(6, "scalingModifiers"), "!4", 7, 7, METRIC_AVERAGE_VALUE, false, 0, false, 0,
@@ -190,7 +190,7 @@ static void test_several(void **state)
 	given_free(g);
 }
 
-/* What is no number never becomes a 0 for the HPA. */
+/* A value that is not a number never becomes a 0 for the HPA. */
 static void test_no_number(void **state)
 {
 	static const double values[] = { NAN, INFINITY, -INFINITY };
@@ -234,8 +234,8 @@ static void test_composite(void **state)
 		{ MODIFIERS(SUM) FALLBACK(4, "scalingModifiers"), "!3 3", 5, 5, true, false, false, 0,
 			"s0-redis-a: connection refused" },
 		/*
-		 * one that falls back speaks for all, with any decimal target, and whatever
-		 * activationTarget says
+		 * one that falls back replaces the whole, with any decimal target and any
+		 * activationTarget
 		 */
 		{ MODIFIERS(SUM) FALLBACK(4, "static"), "3 !4", 5, 5, false, true, true, 10, NULL },
 		{ MODIFIERS(SUM ",'activationTarget':'100'") FALLBACK(4, "static"), "3 !4", 5, 5, false, true, true, 10,
@@ -259,7 +259,7 @@ static void test_composite(void **state)
 			false, false, 0,
 			"spec.advanced.scalingModifiers.formula: it gives nil, and fallback cannot be used: no pod of "
 			"the target is ready" },
-		/* what cannot be used */
+		/* unusable fallbacks */
 		{ MODIFIERS("'target':'2.5'"), "3 4", 5, 5, true, false, false, 0,
 			"spec.advanced.scalingModifiers.formula: there is none that can be used" },
 		{ MODIFIERS(SUM ",'activationTarget':'many'"), "3 4", 5, 5, true, false, false, 0,
@@ -287,7 +287,7 @@ static void test_composite(void **state)
 	}
 }
 
-/* A formula that fails for these values is an error, and it says where. */
+/* A formula that fails for these values is an error that names the place. */
 static void test_formula_error(void **state)
 {
 	struct given *g = given(MODIFIERS("'formula':'a / b','target':'1'"), "1 0", 5, 5);
@@ -300,7 +300,7 @@ static void test_formula_error(void **state)
 	given_free(g);
 }
 
-/* ---- What the spec says ---- */
+/* ---- The spec ---- */
 
 static void test_spec(void **state)
 {
@@ -354,7 +354,7 @@ static void test_spec(void **state)
 	}
 }
 
-/* A ScaledJob: what fails stays an error however often it did, and there is no composite. */
+/* A ScaledJob: a failure stays an error however often it occurs, and there is no composite. */
 static void test_without_a_spec(void **state)
 {
 	struct given *g = given(FALLBACK(6, "static"), "4 !99", UNKNOWN, UNKNOWN);

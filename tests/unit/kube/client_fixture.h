@@ -24,13 +24,13 @@ struct client_fixture {
 int client_setup(void **state);
 int client_teardown(void **state);
 
-/* What a call's callback brought. */
+/* The results of a call's callback. */
 struct outcome {
 	bool done;
 	int times;
 	bool failed;
 	struct err err;
-	char *object; /* NULL: none; whoever looks at it frees it */
+	char *object; /* NULL: none; the reader frees it */
 	struct kube_call *call;
 };
 

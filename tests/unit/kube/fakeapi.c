@@ -68,7 +68,7 @@ static void on_close(struct evhttp_connection *connection, void *arg)
 	forget_requests_of(arg, connection);
 }
 
-/* Takes "timeout=123ms", which says something else each time, off the end of the address. */
+/* Removes "timeout=123ms", which varies, from the end of the address. */
 static int64_t take_timeout(char *uri)
 {
 	char *at = strstr(uri, "timeout="), *end;

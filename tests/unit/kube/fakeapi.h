@@ -19,7 +19,7 @@ struct fakeapi;
 struct fakeapi_request { /* lives until fakeapi_free */
 	struct fakeapi_request *next;
 	char *method, *uri, *body;
-	int64_t timeout_ms; /* what its address asked for, and was taken off it; 0: nothing */
+	int64_t timeout_ms;                                       /* the time-out removed from its address; 0: none */
 	char *authorization, *content_type, *accept, *user_agent; /* "" when absent */
 	struct evhttp_request *req;                               /* NULL once answered or cut */
 };

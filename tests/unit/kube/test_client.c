@@ -232,7 +232,7 @@ static void retry_after_is_obeyed(void **state)
 	}
 }
 
-/* Who would wait past the deadline is told at once, and how long the server wanted. */
+/* A call that would wait past the deadline fails at once, with the delay that the server wanted. */
 static void a_wait_past_the_deadline_is_an_answer(void **state)
 {
 	struct client_fixture *f = *state;
@@ -276,7 +276,7 @@ static int dead_peer_ms_of(const char *server)
 	return value;
 }
 
-/* As long as the daemon says, so that the Lease outlives it. */
+/* The daemon's limit, so that the Lease outlives it. */
 static void dead_connections_are_noticed_in_time(void **state)
 {
 	struct client_fixture *f = *state;

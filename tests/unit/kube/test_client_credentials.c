@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Credentials that are denied, and what is read again then. */
+/* Denied credentials, and what is read again then. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static void write_file(const char *path, const char *text)
 	assert_int_equal(fclose(out), 0);
 }
 
-/* A client whose token stands in a file. */
+/* A client with its token in a file. */
 static struct kube *client_with_token_file(struct client_fixture *f, struct kube_config *config, const char *folder)
 {
 	MEM_AUTO char *path = mem_printf("%s/config", folder);
@@ -68,7 +68,7 @@ static void denied_credentials_are_read_again_once(void **state)
 	kube = client_with_token_file(f, &config, folder);
 	token = mem_printf("%s/token", folder);
 
-	/* Nothing changed: the answer stands. */
+	/* Nothing changed: the answer stays. */
 	kube_call(kube, &request, client_on_outcome, &same);
 	r = fakeapi_next(f->api);
 	assert_string_equal(r->authorization, "Bearer old");
@@ -120,7 +120,7 @@ static void on_stream_done(void *arg, const struct httpc_response *response, con
 	*(bool *)arg = true;
 }
 
-/* The next stream is sent with what its files say now. */
+/* The next stream uses the present content of its files. */
 static void a_denied_stream_has_the_credentials_read_again(void **state)
 {
 	static const struct httpc_events events = { .on_data = on_data, .on_done = on_stream_done };
@@ -148,7 +148,7 @@ static void a_denied_stream_has_the_credentials_read_again(void **state)
 	remove_folder(folder);
 }
 
-static void credentials_that_cannot_be_read_are_told(void **state)
+static void unreadable_credentials_are_reported(void **state)
 {
 	struct client_fixture *f = *state;
 	char folder[] = "client-test-XXXXXX";
@@ -177,7 +177,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(denied_credentials_are_read_again_once),
 		TEST(a_denied_stream_has_the_credentials_read_again),
-		TEST(credentials_that_cannot_be_read_are_told),
+		TEST(unreadable_credentials_are_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that wait: whose turn it is, who gives up, and writes that may not be made any more. */
+/* Queued calls: whose turn it is, cancelled calls, and writes that are no longer allowed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,8 +65,8 @@ static void calls_wait_by_priority(void **state)
 }
 
 /*
- * Each class below has one place of its own when all are taken, no more; whoever comes for a free
- * place, statuses go before Events and behind the rest.
+ * Each lower class has one place of its own when all are taken, no more; for free places, statuses
+ * go before Events and after the rest.
  */
 static void no_class_starves(void **state)
 {
@@ -101,7 +101,7 @@ static void no_class_starves(void **state)
 	assert_int_equal(seen_background, 1);
 	for (int i = 0; i < MANY; i++)
 		kube_cancel(normal[i].call);
-	/* What is left has room: statuses at most half of the places. */
+	/* The rest has room: statuses at most half of the places. */
 	assert_int_equal((int)client_gauge(f, "kscaled_kube_requests_in_flight"), 16 + 2);
 	kube_abort_writes(f->kube);
 	for (int i = 0; i < 20; i++) {
@@ -147,7 +147,7 @@ static void reads_go_beside_writes_of_scale(void **state)
 }
 
 /*
- * What strangers cause: a few at a time, only while there is little else, and in nobody's place.
+ * Calls of third parties: a few at a time, only while there is little else, and in no one's place.
  */
 static void strangers_wait_aside(void **state)
 {
@@ -421,8 +421,8 @@ static void writes_end_before_the_limit(void **state)
 }
 
 /*
- * A process that was stopped meanwhile, in the middle of a turn: neither what had been given to
- * libcurl nor what stood in line is sent when it goes on.
+ * A process that was stopped in the middle of a turn: neither calls given to libcurl nor queued
+ * ones are sent when it continues.
  */
 static void after_a_stop_nothing_is_sent_late(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes that may have been done although nobody said so. */
+/* Writes that may have been carried out although no answer came. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,10 +11,10 @@
 #include "client_fixture.h"
 
 /*
- * On a connection that served before, libcurl takes a cut for one that was idle for too long, and
- * sends the same again by itself, writes too. Whoever creates something must therefore take
- * "already exists" for what may be its own doing: the server has done what it was sent, and all
- * that the client hears is the second answer.
+ * On a connection that was used before, libcurl takes a cut for an idle time-out, and repeats the
+ * request by itself, even a write. So a creator must take "already exists" for a possible result of
+ * its own request: the server has carried out the first one, and the client gets only the second
+ * answer.
  */
 static void a_create_may_conflict_with_itself(void **state)
 {
@@ -37,8 +37,8 @@ static void a_create_may_conflict_with_itself(void **state)
 }
 
 /*
- * So does the client, after an answer that asks for it; a server that was in trouble may have done
- * what it was sent.
+ * So does the client, after an answer that requests it; a server in trouble may have carried out
+ * the request.
  */
 static void a_create_may_conflict_with_itself_after_an_error(void **state)
 {

@@ -108,7 +108,7 @@ static void a_list_may_have_missing_files(void **state)
 	assert_int_equal(err.kind, ERR_INVALID);
 }
 
-static void what_is_read_is_checked(void **state)
+static void read_files_are_checked(void **state)
 {
 	static const struct {
 		const char *name, *text, *word;
@@ -150,7 +150,7 @@ static void a_folder_is_no_file(void **state)
 	assert_non_null(strstr(err.msg, "not a regular file"));
 }
 
-static void refresh_sees_what_changed(void **state)
+static void refresh_detects_changes(void **state)
 {
 	struct folder *f = *state;
 	MEM_AUTO char *path = in(f, "config");
@@ -268,9 +268,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(kubeconfig_with_files),
 		TEST(a_list_may_have_missing_files),
-		TEST(what_is_read_is_checked),
+		TEST(read_files_are_checked),
 		TEST(a_folder_is_no_file),
-		TEST(refresh_sees_what_changed),
+		TEST(refresh_detects_changes),
 		TEST(a_broken_file_keeps_the_old_values),
 		TEST(in_cluster),
 		TEST(a_swapped_link_is_seen),

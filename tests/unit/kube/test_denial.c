@@ -11,7 +11,7 @@
 static const struct err denied = { .kind = ERR_DENIED, .http_status = 403 }, other = { .kind = ERR_MISSING },
 			lost = { .kind = ERR_TEMPORARY };
 
-static void one_that_stands_is_believed(void **state)
+static void a_lasting_denial_is_believed(void **state)
 {
 	struct denial d = { 0 };
 
@@ -22,7 +22,7 @@ static void one_that_stands_is_believed(void **state)
 	assert_false(denial_may_pass(&d, &denied, 1000 + 10 * DENIAL_GRACE_MS));
 }
 
-static void an_answer_begins_it_anew(void **state)
+static void an_answer_resets_it(void **state)
 {
 	const struct err *answers[] = { NULL, &other };
 
@@ -36,7 +36,7 @@ static void an_answer_begins_it_anew(void **state)
 	}
 }
 
-static void no_answer_tells_nothing(void **state)
+static void no_answer_changes_nothing(void **state)
 {
 	struct denial d = { 0 };
 
@@ -49,9 +49,9 @@ static void no_answer_tells_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_that_stands_is_believed),
-		cmocka_unit_test(an_answer_begins_it_anew),
-		cmocka_unit_test(no_answer_tells_nothing),
+		cmocka_unit_test(a_lasting_denial_is_believed),
+		cmocka_unit_test(an_answer_resets_it),
+		cmocka_unit_test(no_answer_changes_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -214,7 +214,7 @@ static void repeats_become_a_series(void **state)
 	assert_int_equal(fakeapi_waiting(f->api), 0);
 }
 
-/* What a repeat is: all of object, type, reason, action and note. */
+/* A repeat has the same object, type, reason, action and note. */
 static void a_difference_makes_another_event(void **state)
 {
 	struct fixture *f = *state;
@@ -232,7 +232,7 @@ static void a_difference_makes_another_event(void **state)
 }
 
 /* An Event that was refused, or is gone, is forgotten: the next is a new one. */
-static void what_failed_is_forgotten(void **state)
+static void failed_writes_are_forgotten(void **state)
 {
 	static const int statuses[] = { 403, 404, 422 };
 	struct fixture *f = *state;
@@ -284,7 +284,7 @@ static void an_event_whose_answer_was_lost_is_there_once(void **state)
 }
 
 /* Given up without knowing: the next of its kind has the same name, and becomes its series. */
-static void an_event_that_may_be_there_is_not_created_anew(void **state)
+static void an_event_that_may_exist_is_not_created_twice(void **state)
 {
 	struct fixture *f = *state;
 	struct fakeapi_request *r;
@@ -319,7 +319,7 @@ static void a_failing_server_is_tried_again(void **state)
 	assert_int_equal(outcomes(f, "failed"), 0);
 }
 
-/* Four under way, the rest waits, the oldest of which are dropped when there are too many. */
+/* Four under way, the rest waits; the oldest waiting ones are dropped if there are too many. */
 static void too_many_are_dropped(void **state)
 {
 	struct fixture *f = *state;
@@ -379,9 +379,9 @@ int main(void)
 		TEST(odd_names_are_not_sent),
 		TEST(repeats_become_a_series),
 		TEST(a_difference_makes_another_event),
-		TEST(what_failed_is_forgotten),
+		TEST(failed_writes_are_forgotten),
 		TEST(an_event_whose_answer_was_lost_is_there_once),
-		TEST(an_event_that_may_be_there_is_not_created_anew),
+		TEST(an_event_that_may_exist_is_not_created_twice),
 		TEST(a_failing_server_is_tried_again),
 		TEST(too_many_are_dropped),
 		TEST(nothing_is_sent_while_held),

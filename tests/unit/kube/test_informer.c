@@ -24,7 +24,7 @@ static struct {
 	struct watch_events to;
 	void *arg;
 	char fields[128];
-	struct informer *informer; /* on the heap: what touches it after its end is seen by a sanitizer */
+	struct informer *informer; /* on the heap, so that a sanitizer detects use after its end */
 	char said[512];            /* the events, in words */
 	char logged[512];          /* level and text of each line */
 	bool stops;                /* in the next event */
@@ -192,9 +192,9 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* ---- What it tells ---- */
+/* ---- Notifications ---- */
 
-static void hands_on_what_comes(void **state)
+static void hands_on_objects(void **state)
 {
 	static const struct informer_config config = { .path = "/p", .field_selector = "a=b", .subject = "things" };
 	unsigned list;
@@ -204,7 +204,7 @@ static void hands_on_what_comes(void **state)
 	assert_string_equal(t.fields, "a=b");
 	assert_false(t.informer->synced);
 	t.to.on_list(t.arg);
-	/* what there was before says nothing about half a list */
+	/* earlier objects say nothing about half a list */
 	assert_string_equal(informer_version(t.informer), "");
 	expect_said("list ");
 	list_of("x");
@@ -296,7 +296,7 @@ static void not_every_event_needs_an_ear(void **state)
 	expect_said("+x ");
 }
 
-static void an_older_state_is_told_from_a_newer_one(void **state)
+static void an_older_state_is_detected(void **state)
 {
 	static const struct informer_config config = { .path = "/p", .subject = "things" };
 	json_t *json = json_pack("{s:{s:s}}", "metadata", "resourceVersion", "9");
@@ -351,7 +351,7 @@ static void a_trouble_has_one_text_and_one_line(void **state)
 	}
 }
 
-static void who_logs_himself_is_left_to_it(void **state)
+static void a_quiet_user_logs_itself(void **state)
 {
 	static const struct informer_config config = { .path = "/p", .subject = "things", .quiet = true };
 
@@ -364,7 +364,7 @@ static void who_logs_himself_is_left_to_it(void **state)
 }
 
 /* The watch behind the list may be refused all the same. */
-static void a_list_ends_what_passes_but_no_refusal(void **state)
+static void a_list_ends_temporary_errors_but_no_denial(void **state)
 {
 	static const struct informer_config config = { .path = "/p", .subject = "things" };
 
@@ -403,15 +403,15 @@ static void it_may_be_stopped_in_each_event(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(hands_on_what_comes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(hands_on_objects, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_two_lists_have_one_number, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_name_is_all_that_is_looked_at, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_text_is_asked_about_where_it_was_asked_for, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(not_every_event_needs_an_ear, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_older_state_is_told_from_a_newer_one, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_older_state_is_detected, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_trouble_has_one_text_and_one_line, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(who_logs_himself_is_left_to_it, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_list_ends_what_passes_but_no_refusal, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_quiet_user_logs_itself, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_list_ends_temporary_errors_but_no_denial, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(it_may_be_stopped_in_each_event, set_up, tear_down),
 	};
 

@@ -25,7 +25,7 @@
 static struct {
 	struct kube *kube;
 	struct keeper *keeper;
-	char colour[32]; /* as the policy was told; "-": there is none, "?": nobody said */
+	char colour[32]; /* the policy's state; "-": absent, "?": unknown */
 	unsigned told, changes, created, patched, lines;
 	int64_t brake_max_ms;
 	bool idle, cannot; /* nothing is lacking; nothing can be made */
@@ -46,7 +46,7 @@ static void on_object(void *arg, const json_t *object)
 static bool lacks(void *arg)
 {
 	(void)arg;
-	assert_string_not_equal(t.colour, "?"); /* nobody is asked before it is known what there is */
+	assert_string_not_equal(t.colour, "?"); /* no call before the state is known */
 	return !t.idle && strcmp(t.colour, "red") != 0;
 }
 
@@ -144,15 +144,15 @@ static void expect_colour(const char *colour)
 	assert_string_equal(fakecluster_text(GADGET, "spec.colour"), colour);
 }
 
-/* ---- What is there ---- */
+/* ---- The object ---- */
 
-static void makes_what_is_missing(void **state)
+static void creates_a_missing_object(void **state)
 {
 	(void)state;
 	start();
 	expect_colour("red");
 	assert_string_equal(t.colour, "red");
-	assert_int_equal(t.told, 2); /* that there is none, and the answer; its echo is skipped */
+	assert_int_equal(t.told, 2); /* its absence, and the answer; the echo is skipped */
 	assert_int_equal(t.created, 1);
 	assert_int_equal(fakecluster_writes(), 1);
 	assert_true(keeper_is_known(t.keeper));
@@ -164,7 +164,7 @@ static void makes_what_is_missing(void **state)
 	assert_int_equal(fakecluster_writes(), 2);
 }
 
-static void mends_what_is_there(void **state)
+static void corrects_an_existing_object(void **state)
 {
 	(void)state;
 	fakecluster_apply(GADGET, "{'spec':{'colour':'blue','size':3}}");
@@ -173,13 +173,13 @@ static void mends_what_is_there(void **state)
 	assert_int_equal(fakecluster_number(GADGET, "spec.size"), 3);
 	assert_int_equal(t.patched, 1);
 	assert_int_equal(t.created, 0);
-	/* What is as wanted is left alone. */
+	/* The desired state is left alone. */
 	fakecluster_change(GADGET, "{'metadata':{'labels':{'a':'b'}}}");
 	fakeloop_advance(120000);
 	assert_int_equal(fakecluster_writes(), 1);
 }
 
-static void is_told_that_something_else_is_wanted(void **state)
+static void a_new_wish_is_written(void **state)
 {
 	(void)state;
 	t.idle = true;
@@ -194,7 +194,7 @@ static void is_told_that_something_else_is_wanted(void **state)
 	assert_int_equal(fakecluster_writes(), 1);
 }
 
-static void nobody_need_hear_of_changes(void **state)
+static void on_change_is_optional(void **state)
 {
 	(void)state;
 	start_with(&quiet);
@@ -203,14 +203,14 @@ static void nobody_need_hear_of_changes(void **state)
 	expect_colour("red");
 }
 
-/* ---- Who writes, too ---- */
+/* ---- Other writers ---- */
 
 static void someone_else_creates_it(void)
 {
 	gadget("green");
 }
 
-static void who_was_faster_is_looked_at_first(void **state)
+static void a_faster_writer_is_read_first(void **state)
 {
 	(void)state;
 	fakecluster_just_before(KUBE_CREATE, GADGETS, someone_else_creates_it);
@@ -234,7 +234,7 @@ static void the_answer_comes_before_older_events(void **state)
 	assert_string_equal(t.colour, "red");
 	t.told = 0;
 	fakecluster_hold_watches(true);
-	gadget("red"); /* of this the watch tells late */
+	gadget("red"); /* the watch shows it late */
 	fakecluster_change(GADGET, "{'spec':{'colour':'blue'}}");
 	fakecluster_hold_watches(false);
 	fakeloop_advance(3000);
@@ -243,7 +243,7 @@ static void the_answer_comes_before_older_events(void **state)
 	assert_null(keeper_trouble(t.keeper));
 }
 
-/* Two seconds at most, where the policy says so. */
+/* At most two seconds, if the policy says so. */
 static void a_brake_may_be_short(void **state)
 {
 	(void)state;
@@ -275,7 +275,7 @@ static void it_may_go_while_it_is_written(void **state)
 	fakecluster_delete(GADGET);
 	fakeloop_advance(100);
 	assert_string_equal(t.colour, "-");
-	fakeloop_advance(2000); /* what the answer says was true before that */
+	fakeloop_advance(2000); /* the answer describes an earlier state */
 	assert_string_equal(t.colour, "-");
 	t.idle = false;
 	keeper_look(t.keeper);
@@ -283,7 +283,7 @@ static void it_may_go_while_it_is_written(void **state)
 	expect_colour("red");
 }
 
-/* Somebody who puts back what he knows is answered, but not at his pace. */
+/* A tool that restores its own state is undone, but not at its pace. */
 static void a_quarrel_is_not_fought_at_full_speed(void **state)
 {
 	(void)state;
@@ -307,7 +307,7 @@ static void a_quarrel_is_not_fought_at_full_speed(void **state)
 	keeper_hurry(t.keeper);
 	fakeloop_advance(10);
 	expect_colour("red");
-	/* One that is made anew undoes nothing. */
+	/* A recreated object is not a revert. */
 	fakecluster_delete(GADGET);
 	fakeloop_advance(10);
 	expect_colour("red");
@@ -318,9 +318,9 @@ static void a_quarrel_is_not_fought_at_full_speed(void **state)
 	expect_colour("red");
 }
 
-/* ---- What goes wrong ---- */
+/* ---- Failures ---- */
 
-static void a_failing_write_is_told_once_and_tried_again(void **state)
+static void a_failing_write_is_reported_once_and_retried_later(void **state)
 {
 	(void)state;
 	gadget("blue");
@@ -343,7 +343,7 @@ static void a_failing_write_is_told_once_and_tried_again(void **state)
 	assert_true(t.changes > 0);
 }
 
-static void what_is_not_wanted_any_more_is_no_trouble(void **state)
+static void an_obsolete_error_is_dropped(void **state)
 {
 	(void)state;
 	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_CREATE, GADGETS, FAKECLUSTER_ANY, 500);
@@ -357,7 +357,7 @@ static void what_is_not_wanted_any_more_is_no_trouble(void **state)
 	assert_int_equal(fakecluster_writes(), 0);
 }
 
-static void what_cannot_be_made_is_tried_again(void **state)
+static void a_failed_make_is_retried(void **state)
 {
 	(void)state;
 	t.cannot = true;
@@ -382,7 +382,7 @@ static void an_empty_answer_leaves_it_to_the_watch(void **state)
 	assert_null(keeper_trouble(t.keeper));
 }
 
-static void who_may_not_look_writes_nothing(void **state)
+static void without_the_right_to_read_nothing_is_written(void **state)
 {
 	(void)state;
 	fakecluster_trouble("gadgets", ERR_TEMPORARY, "away");
@@ -400,7 +400,7 @@ static void who_may_not_look_writes_nothing(void **state)
 	assert_null(keeper_trouble(t.keeper));
 }
 
-static void who_may_not_look_need_not_be_waited_for(void **state)
+static void a_denied_state_counts_as_known(void **state)
 {
 	(void)state;
 	fakecluster_trouble("gadgets", ERR_DENIED, "forbidden");
@@ -427,21 +427,21 @@ static void ends_in_the_midst(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(makes_what_is_missing),
-		T(mends_what_is_there),
-		T(is_told_that_something_else_is_wanted),
-		T(nobody_need_hear_of_changes),
-		T(who_was_faster_is_looked_at_first),
+		T(creates_a_missing_object),
+		T(corrects_an_existing_object),
+		T(a_new_wish_is_written),
+		T(on_change_is_optional),
+		T(a_faster_writer_is_read_first),
 		T(the_answer_comes_before_older_events),
 		T(a_brake_may_be_short),
 		T(it_may_go_while_it_is_written),
 		T(a_quarrel_is_not_fought_at_full_speed),
-		T(a_failing_write_is_told_once_and_tried_again),
-		T(what_is_not_wanted_any_more_is_no_trouble),
-		T(what_cannot_be_made_is_tried_again),
+		T(a_failing_write_is_reported_once_and_retried_later),
+		T(an_obsolete_error_is_dropped),
+		T(a_failed_make_is_retried),
 		T(an_empty_answer_leaves_it_to_the_watch),
-		T(who_may_not_look_writes_nothing),
-		T(who_may_not_look_need_not_be_waited_for),
+		T(without_the_right_to_read_nothing_is_written),
+		T(a_denied_state_counts_as_known),
 		T(ends_in_the_midst),
 	};
 

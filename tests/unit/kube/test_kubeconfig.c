@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "kube/kubeconfig.h"
 
-/* The parts around what a case is about. */
+/* The parts around the tested one. */
 #define CONTEXT      "current-context: c\ncontexts:\n- name: c\n  context: {cluster: k, user: u, namespace: n}\n"
 #define CLUSTER      "clusters:\n- name: k\n  cluster: {server: 'https://h:6443'}\n"
 #define USER(fields) CONTEXT CLUSTER "users:\n- name: u\n  user: {" fields "}\n"
@@ -116,8 +116,8 @@ static void good_ones(void **state)
 }
 
 /*
- * Each is refused, and the message has these words: the field and, for what kscaled does not do,
- * the way out.
+ * Each is refused, and the message has these words: the field and, for unsupported settings, an
+ * alternative.
  */
 static void bad_ones(void **state)
 {

@@ -109,7 +109,7 @@ static void an_event_names_its_object(void **state)
 	assert_true(objecttext_says(&t.namespace_, ""));
 }
 
-static void what_is_no_event_of_an_object_has_no_print(void **state)
+static void other_texts_have_no_print(void **state)
 {
 	static const char *const texts[] = {
 		EVENT("DELETED", META("12"), ""),
@@ -132,7 +132,7 @@ static void what_is_no_event_of_an_object_has_no_print(void **state)
 			fail_msg("%s", texts[i]);
 }
 
-static void only_what_is_stripped_and_the_version_may_differ(void **state)
+static void only_stripped_fields_and_the_version_may_differ(void **state)
 {
 	static const struct {
 		const char *json;
@@ -181,8 +181,8 @@ int main(void)
 		cmocka_unit_test(stripped),
 		cmocka_unit_test(left_alone),
 		cmocka_unit_test(an_event_names_its_object),
-		cmocka_unit_test(what_is_no_event_of_an_object_has_no_print),
-		cmocka_unit_test(only_what_is_stripped_and_the_version_may_differ),
+		cmocka_unit_test(other_texts_have_no_print),
+		cmocka_unit_test(only_stripped_fields_and_the_version_may_differ),
 		cmocka_unit_test(parsed),
 	};
 

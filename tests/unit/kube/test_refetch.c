@@ -60,7 +60,7 @@ static unsigned asked(void)
 	return fakecluster_calls(KUBE_GET, THING);
 }
 
-static void asks_when_told_to(void **state)
+static void asks_on_request(void **state)
 {
 	(void)state;
 	fakecluster_apply(THING, "{}");
@@ -74,7 +74,7 @@ static void asks_when_told_to(void **state)
 	assert_int_equal(asked(), 1);
 	assert_int_equal(t.answers, 1);
 	refetch_now(t.refetch);
-	refetch_now(t.refetch); /* what it asks now may be too early for who comes now */
+	refetch_now(t.refetch); /* the present request may be too early for a new asker */
 	refetch_now(t.refetch);
 	fakeloop_advance(60000);
 	assert_int_equal(asked(), 3);
@@ -95,7 +95,7 @@ static void asks_every_so_often(void **state)
 	assert_int_equal(t.answers, 0);
 }
 
-static void what_is_missing_is_an_answer(void **state)
+static void a_missing_object_is_an_answer(void **state)
 {
 	(void)state;
 	refetch_now(t.refetch);
@@ -124,8 +124,8 @@ static void a_failure_is_tried_again(void **state)
 	assert_int_equal(t.last_failures, asked());
 }
 
-/* An API server that has just started denies what it allows a moment later. */
-static void a_denial_that_passes_is_not_told(void **state)
+/* A newly started API server denies what it allows a moment later. */
+static void a_passing_denial_is_not_reported(void **state)
 {
 	(void)state;
 	fakecluster_apply(THING, "{}");
@@ -179,11 +179,11 @@ static void it_may_end_under_way(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(asks_when_told_to),
+		T(asks_on_request),
 		T(asks_every_so_often),
-		T(what_is_missing_is_an_answer),
+		T(a_missing_object_is_an_answer),
 		T(a_failure_is_tried_again),
-		T(a_denial_that_passes_is_not_told),
+		T(a_passing_denial_is_not_reported),
 		T(an_answer_that_will_not_do_is_asked_for_less_and_less),
 		T(it_may_end_in_its_callback),
 		T(it_may_end_under_way),

@@ -18,7 +18,7 @@ struct fixture {
 	struct kube_config config;
 	struct kube *kube;
 	bool done;
-	char *told; /* what the callback brought, as text */
+	char *told; /* the callback's result, as text */
 };
 
 static int set_up(void **state)
@@ -126,7 +126,7 @@ static void tokens(void **state)
 	}
 }
 
-static void failing_calls_are_told(void **state)
+static void failing_calls_are_reported(void **state)
 {
 	struct fixture *f = *state;
 	const struct review_user user = { .name = NULL };
@@ -233,7 +233,7 @@ static void verdicts(void **state)
 	}
 }
 
-static void a_cancelled_review_says_nothing(void **state)
+static void a_cancelled_review_has_no_callback(void **state)
 {
 	struct fixture *f = *state;
 
@@ -247,11 +247,11 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(tokens),
-		TEST(failing_calls_are_told),
+		TEST(failing_calls_are_reported),
 		TEST(too_many_groups_are_refused),
 		TEST(access_is_asked_for_in_full),
 		TEST(verdicts),
-		TEST(a_cancelled_review_says_nothing),
+		TEST(a_cancelled_review_has_no_callback),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

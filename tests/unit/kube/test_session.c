@@ -10,7 +10,7 @@
 #include "../fakes/fakeloop.h"
 #include "kube/session.h"
 
-/* From the first request without an answer on, until one has one, whatever it says. */
+/* From the first request without an answer until one has an answer, whatever it is. */
 static void contact_is_lost(void **state)
 {
 	struct session s = { .loop = *state };
@@ -34,8 +34,8 @@ static void contact_is_lost(void **state)
 	assert_string_equal(session_trouble(&s), "the API server has not answered for 60 s: connection refused");
 }
 
-/* Nothing is asked while nobody needs anything: that is no loss. */
-static void silence_of_our_own_is_none(void **state)
+/* No requests are no loss of contact. */
+static void our_own_silence_does_not_count(void **state)
 {
 	struct session s = { .loop = *state };
 
@@ -61,7 +61,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(contact_is_lost, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(silence_of_our_own_is_none, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(our_own_silence_does_not_count, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

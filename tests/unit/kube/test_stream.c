@@ -215,8 +215,8 @@ static void on_call(void *arg, const json_t *object, const struct err *err)
 	*(bool *)arg = true;
 }
 
-/* A call has no answer. By HTTP/1.1 nobody knows of a stream that says nothing either. */
-static void silent_streams_begin_anew_when_a_call_has_no_answer(void **state)
+/* A call has no answer. With HTTP/1.1 no test of a silent stream is possible. */
+static void silent_streams_restart_when_a_call_has_no_answer(void **state)
 {
 	struct fixture *f = *state;
 	struct outcome silent = { .done = false }, heard = { .done = false };
@@ -276,7 +276,7 @@ int main(void)
 		TEST(one_goes_ahead),
 		TEST(a_refusal_opens_the_way),
 		TEST(those_behind_fail_with_it),
-		TEST(silent_streams_begin_anew_when_a_call_has_no_answer),
+		TEST(silent_streams_restart_when_a_call_has_no_answer),
 		TEST(the_next_goes_when_the_first_is_cancelled),
 		TEST(links_are_made_as_needed),
 		TEST(silence_is_a_failure),

@@ -25,7 +25,7 @@ static char *token_of(const char *claims)
 	return token;
 }
 
-static void what_it_says(void **state)
+static void facts_of_a_token(void **state)
 {
 	static const struct {
 		const char *claims, *namespace_, *account;
@@ -56,7 +56,7 @@ static void what_it_says(void **state)
 	}
 }
 
-static void what_is_no_token(void **state)
+static void invalid_tokens(void **state)
 {
 	static const char *const rows[] = { "", "opaque", "a.b", "..", "a.!!!.c", "a.e30.c.d.e", "a.W10.c", "a.eyJ.c" };
 
@@ -66,7 +66,7 @@ static void what_is_no_token(void **state)
 		struct err err = { 0 };
 		int rc = tokenfacts_read(rows[i], &facts, &err);
 
-		if (i == 5) { /* who has more parts may say what he likes */
+		if (i == 5) { /* a token with more parts may claim anything */
 			assert_int_equal(rc, 0);
 			continue;
 		}
@@ -101,8 +101,8 @@ static void when_it_is_renewed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_it_says),
-		cmocka_unit_test(what_is_no_token),
+		cmocka_unit_test(facts_of_a_token),
+		cmocka_unit_test(invalid_tokens),
 		cmocka_unit_test(when_it_is_renewed),
 	};
 

@@ -14,7 +14,7 @@
 #include "kube/denial.h"
 #include "kube/watch.h"
 
-/* What the receiver was told: "list +a +b synced -a !missing ok"; *a: with managedFields. */
+/* The receiver's calls: "list +a +b synced -a !missing ok"; *a: with managedFields. */
 struct fixture {
 	struct loop *loop;
 	struct fakeapi *api;
@@ -169,7 +169,7 @@ static void pages_then_events(void **state)
 	fakeapi_expect(f->api, WATCH_FROM("13"));
 }
 
-static void managed_fields_come_to_who_asks(void **state)
+static void managed_fields_come_on_request(void **state)
 {
 #define MANAGED(name) "{\"metadata\":{\"name\":\"" name "\",\"resourceVersion\":\"11\",\"managedFields\":[{}]}}"
 	static const char *const want[] = { "list +a synced", "+b", "list *a synced", "*b" };
@@ -205,7 +205,7 @@ static bool on_text(void *arg, const struct objecttext *text)
 	return known;
 }
 
-static void what_its_receiver_knows_is_not_handed_on(void **state)
+static void known_objects_are_not_handed_on(void **state)
 {
 #define WITH_UID(type, name, version)                                                                                  \
 	"{\"type\":\"" type "\",\"object\":{\"metadata\":{\"name\":\"" name                                            \
@@ -251,9 +251,8 @@ static void selectors_are_encoded(void **state)
 }
 
 /*
- * No resourceVersion, at first and after a 410: the list is of the newest state, not of what a
- * watch cache of the API server holds, so that who begins to act sees all that was done before. By
- * a label alone.
+ * No resourceVersion, at first and after a 410: the list has the newest state, not that of an API
+ * server's watch cache, so that a new leader sees everything done before. By a label alone.
  */
 static void lists_are_consistent(void **state)
 {
@@ -362,7 +361,7 @@ static void gone_between_pages(void **state)
 	told(f, "list +a list +b synced");
 }
 
-/* A server that says so again and again is not asked without a pause. */
+/* A server that repeats this is not asked without a pause. */
 static void gone_for_ever(void **state)
 {
 	struct fixture *f = *state;
@@ -381,7 +380,7 @@ static void gone_for_ever(void **state)
 
 /* ---- Failures ---- */
 
-/* A cut is no trouble when going on works; what was half said is asked for again. */
+/* A cut is not an error if resuming works; a half-sent event is requested again. */
 static void a_cut_stream_goes_on(void **state)
 {
 	struct fixture *f = *state;
@@ -396,7 +395,7 @@ static void a_cut_stream_goes_on(void **state)
 	told(f, "+c");
 }
 
-static void trouble_is_told_once_and_its_end_too(void **state)
+static void trouble_is_reported_once_and_so_is_its_end(void **state)
 {
 	struct fixture *f = *state;
 	struct fakeapi_request *r = begin_watching(f);
@@ -461,7 +460,7 @@ static void denied_keeps_its_place(void **state)
 	told(f, ""); /* it passed */
 }
 
-static void a_denial_that_stands_is_told(void **state)
+static void a_lasting_denial_is_reported(void **state)
 {
 	struct fixture *f = *state;
 	struct loop_timer grace;
@@ -478,7 +477,7 @@ static void a_denial_that_stands_is_told(void **state)
 	loop_timer_done(&grace);
 }
 
-static void what_is_no_list_is_told(void **state)
+static void an_answer_that_is_not_a_list_is_reported(void **state)
 {
 	static const char *const answers[] = { "[]", "{}", "{\"metadata\":{\"resourceVersion\":5},\"items\":[]}",
 		"{\"metadata\":{\"resourceVersion\":\"5\"},\"items\":{}}", "{\"metadata\":\"x\",\"items\":[]}" };
@@ -524,7 +523,7 @@ static void a_line_without_end_is_cut_off(void **state)
 	told(f, "!invalid");
 }
 
-/* Odd items inside a good list are the receiver's affair; the list goes on. */
+/* Odd items inside a valid list are the receiver's problem; the list goes on. */
 static void odd_items_are_handed_on(void **state)
 {
 	struct fixture *f = *state;
@@ -535,7 +534,7 @@ static void odd_items_are_handed_on(void **state)
 	told(f, "list + + + +a synced");
 }
 
-/* Nothing said and ended at once: asking again without a pause would be a storm. */
+/* Ended at once without data: retrying without a pause would be a storm. */
 static void an_empty_stream_is_a_failure(void **state)
 {
 	struct fixture *f = *state;
@@ -632,8 +631,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(pages_then_events),
-		TEST(managed_fields_come_to_who_asks),
-		TEST(what_its_receiver_knows_is_not_handed_on),
+		TEST(managed_fields_come_on_request),
+		TEST(known_objects_are_not_handed_on),
 		TEST(selectors_are_encoded),
 		TEST(lists_are_consistent),
 		TEST(bookmarks_move_the_version),
@@ -644,12 +643,12 @@ int main(void)
 		TEST(gone_between_pages),
 		TEST(gone_for_ever),
 		TEST(a_cut_stream_goes_on),
-		TEST(trouble_is_told_once_and_its_end_too),
+		TEST(trouble_is_reported_once_and_so_is_its_end),
 		TEST(a_version_that_never_works_is_dropped),
 		TEST(no_such_resource),
 		TEST(denied_keeps_its_place),
-		TEST(a_denial_that_stands_is_told),
-		TEST(what_is_no_list_is_told),
+		TEST(a_lasting_denial_is_reported),
+		TEST(an_answer_that_is_not_a_list_is_reported),
 		TEST(bad_lines_lead_to_a_new_list),
 		TEST(a_line_without_end_is_cut_off),
 		TEST(odd_items_are_handed_on),

@@ -13,7 +13,7 @@
 
 struct seen {
 	struct buf lines; /* each in brackets */
-	int stop_at;      /* the line after which fn says no; 0: never */
+	int stop_at;      /* the line after which fn returns false; 0: never */
 	int count;
 };
 

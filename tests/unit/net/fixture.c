@@ -182,7 +182,7 @@ void client_send(struct client *c, const char *text)
 			if (!wait)
 				c->ended = true;
 			else
-				return; /* tests that send much look at what became of it, not at how much went */
+				return; /* tests that send much check the result, not how much was sent */
 			continue;
 		}
 		text += n;

@@ -3,7 +3,7 @@
 #define TESTS_UNIT_NET_FIXTURE_H
 
 /*
- * What the tests of this room share: a loop that never waits long, so that a test can turn it until
+ * Shared by the tests of this room: a loop that never waits long, so that a test can turn it until
  * something has happened (UNTIL), and a client that speaks bytes over loopback, plain or TLS, from
  * the same thread.
  */
@@ -46,7 +46,7 @@ void fixture_pairs(struct fixture *f);
 		}                                                                                                      \
 	} while (0)
 
-/* Turns the loop for a while, for what must NOT happen. */
+/* Turns the loop for a while, for things that must NOT happen. */
 void fixture_linger(struct fixture *f, int64_t ms);
 
 struct client {
@@ -63,16 +63,17 @@ void client_open_unix(struct client *c, const char *path);
 void client_open_tls(struct fixture *f, struct client *c, uint16_t port, const struct tls_client_config *config);
 bool client_shake(struct client *c); /* one step; true when done or ended */
 void client_send(struct client *c, const char *text);
-bool client_has(struct client *c, const char *text); /* reads what is there; true once all that came contains text */
-bool client_ended(struct client *c);                 /* reads what is there; true once the server has closed */
-void client_forget(struct client *c);                /* what came so far */
+bool client_has(struct client *c,
+	const char *text);            /* reads available bytes; true once everything received contains text */
+bool client_ended(struct client *c);  /* reads available bytes; true once the server has closed */
+void client_forget(struct client *c); /* everything received */
 void client_close(struct client *c);
 
-/* The other way round: a listener on loopback, and what it accepts, spoken to like a client. */
+/* The other way round: a listener on loopback, whose accepted connection is used like a client. */
 int fixture_listen(uint16_t *port);
 bool client_accept(struct client *c, int listener); /* true when there was one */
 
-/* A port of loopback on which nobody listens, another one each time. */
+/* A port of loopback without a listener, another one each time. */
 uint16_t fixture_dead_port(void);
 
 #endif

@@ -21,7 +21,7 @@ static void small_answers_are_not_counted(void **state)
 	assert_int_equal(-1, answers_hold(&s, &h[0], ANSWERS_SMALL + 1, &err));
 }
 
-static void what_is_in_memory_is_held(void **state)
+static void bytes_in_memory_are_held(void **state)
 {
 	struct shares s = { .total = (size_t)1 << 20, .few = ANSWERS_STEP };
 	struct answers_hold a = { .namespace_ = "a" }, b = { .namespace_ = "b" };
@@ -32,9 +32,8 @@ static void what_is_in_memory_is_held(void **state)
 	assert_in_range(s.taken, 300000, 300000 + ANSWERS_STEP);
 	assert_int_equal(-1, answers_hold(&s, &a, 500000, &err));
 	assert_int_equal(ERR_TEMPORARY, err.kind);
-	assert_string_equal("the answer is given up: namespace \"a\" has as many bytes of answers on their way as "
-			    "there "
-			    "are for it; let servers answer less, or sooner",
+	assert_string_equal("the answer is dropped: namespace \"a\" has used up the share of bytes of unfinished "
+			    "answers: let servers answer less, or faster",
 		err.msg);
 	assert_in_range(s.taken, 300000, 300000 + ANSWERS_STEP);
 	assert_int_equal(0, answers_hold(&s, &a, 20000, &err)); /* shorter */
@@ -50,7 +49,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(small_answers_are_not_counted),
-		cmocka_unit_test(what_is_in_memory_is_held),
+		cmocka_unit_test(bytes_in_memory_are_held),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

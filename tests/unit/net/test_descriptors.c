@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-static void a_refusal_says_what_to_do(void **state)
+static void a_refusal_has_advice(void **state)
 {
 	struct shares s = { .total = 16, .few = 4 };
 	struct descriptors_hold big = { .namespace_ = "a", .wants = 4 }, other = { .namespace_ = "b", .wants = 5 },
@@ -26,12 +26,11 @@ static void a_refusal_says_what_to_do(void **state)
 	assert_int_equal(-1, descriptors_take(&s, &other, &err));
 	assert_true(other.refused);
 	assert_int_equal(ERR_TEMPORARY, err.kind);
-	assert_string_equal("namespace \"b\" has as many connections to servers of triggers as there are for it: name "
-			    "fewer servers, or raise what kscaled has for all namespaces, 16 (ulimit -n, "
-			    "--max-source-connections)",
+	assert_string_equal("namespace \"b\" has used up the share of connections to servers of triggers: name fewer "
+			    "servers, or raise the limit for all namespaces, 16 (ulimit -n, --max-source-connections)",
 		err.msg);
 	assert_int_equal(-1, descriptors_take(&s, &nobody, &err));
-	assert_non_null(strstr(err.msg, "several namespaces together have as many"));
+	assert_non_null(strstr(err.msg, "several namespaces together have used up"));
 	descriptors_give(&big, 1);
 	assert_int_equal(1, s.taken);
 	assert_int_equal(0, descriptors_take(&s, &other, &err));
@@ -83,7 +82,7 @@ static void the_soft_limit_is_raised(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_refusal_says_what_to_do),
+		cmocka_unit_test(a_refusal_has_advice),
 		cmocka_unit_test(the_plan_follows_the_limit),
 		cmocka_unit_test(the_soft_limit_is_raised),
 	};

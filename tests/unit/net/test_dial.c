@@ -223,7 +223,7 @@ static void connects_and_tunes(void **state)
 	close(server);
 }
 
-static void refused_is_said(void **state)
+static void refusals_are_reported(void **state)
 {
 	struct fixture *f = *state;
 	struct dialled d = { .fd = -1 };
@@ -245,7 +245,7 @@ static void the_second_address_helps(void **state)
 
 	nameserver_start(f, &ns);
 	dial_start(f->loop, "two.test", listen_port(server), 5000, &d.hold, on_dialled,
-		&d); /* nobody listens on 127.0.0.2 */
+		&d); /* no listener on 127.0.0.2 */
 	UNTIL(f, d.calls == 1);
 	assert_true(d.fd >= 0);
 	close(d.fd);
@@ -263,7 +263,7 @@ static void time_ends_every_phase(void **state)
 	uint16_t port;
 
 	nameserver_start(f, &ns);
-	/* A queue that is full lets nobody in: connections hang as behind a firewall. */
+	/* A full queue accepts no connection: they hang as behind a firewall. */
 	bind(full, (const struct sockaddr *)&sin, sizeof(sin));
 	listen(full, 0);
 	port = listen_port(full);
@@ -344,7 +344,7 @@ static void a_descriptor_is_held_with_the_socket(void **state)
 	assert_int_equal(0, bad.calls);
 	UNTIL(f, bad.calls);
 	assert_int_equal(-1, bad.fd);
-	assert_non_null(strstr(bad.err.msg, "namespace \"a\" has as many connections"));
+	assert_non_null(strstr(bad.err.msg, "namespace \"a\" has used up the share of connections"));
 	assert_true(one.refused);
 	descriptors_give(&most, 0);
 	close(server);
@@ -357,7 +357,7 @@ static void cancelled_dials_never_call_back(void **state)
 	struct err err;
 	int server = listen_tcp("127.0.0.1", 0, &err);
 
-	for (int turns = 0; turns < 6; turns++) { /* in each phase, connected but not told included */
+	for (int turns = 0; turns < 6; turns++) { /* in each phase, including connected but not reported */
 		struct dial *dial = dial_start(f->loop, "127.0.0.1", listen_port(server), 5000, &d.hold, on_dialled,
 			&d);
 
@@ -393,7 +393,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(cancelled_lookups_never_call_back, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(connects_and_tunes, fixture_setup, fixture_teardown),
 		cmocka_unit_test(subscriptions_back_off),
-		cmocka_unit_test_setup_teardown(refused_is_said, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(refusals_are_reported, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_second_address_helps, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(time_ends_every_phase, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(unix_sockets, fixture_setup, fixture_teardown),

@@ -55,7 +55,7 @@ static struct endpoint *keyed(const char *key, const char *namespace_, void (*do
 	return endpoint_unique(e);
 }
 
-static void one_stands_for_all_of_its_key_and_namespace(void **state)
+static void one_is_shared_by_its_key_and_namespace(void **state)
 {
 	struct endpoint *first = keyed("key", "shop", on_done), *same = keyed("key", "shop", on_done),
 			*others[] = { keyed("key", "bank", on_done), keyed("key2", "shop", on_done),
@@ -116,7 +116,7 @@ static void pems_are_read(void **state)
 	endpoint_unref(e);
 }
 
-/* What connections get needs no password. */
+/* Connections need no password. */
 static void a_key_is_decrypted_once(void **state)
 {
 	struct endpoint *e = endpoint_new(sizeof(*e), on_done);
@@ -139,7 +139,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ends_with_the_last_owner),
-		cmocka_unit_test(one_stands_for_all_of_its_key_and_namespace),
+		cmocka_unit_test(one_is_shared_by_its_key_and_namespace),
 		cmocka_unit_test(fingerprints_tell_all_of_it_apart),
 		cmocka_unit_test(pems_are_read),
 		cmocka_unit_test(a_key_is_decrypted_once),

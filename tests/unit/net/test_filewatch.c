@@ -39,7 +39,7 @@ static void move(const char *from, const char *to)
 	assert_int_equal(rename(old, new), 0);
 }
 
-static void each_way_of_changing_is_told_once(void **state)
+static void each_kind_of_change_is_reported_once(void **state)
 {
 	struct fixture *f = *state;
 	MEM_AUTO char *config = in("config"), *link_path = in("link/token"), *data = in("link/..data"),
@@ -73,7 +73,7 @@ static void each_way_of_changing_is_told_once(void **state)
 	assert_int_equal(told, 3);
 }
 
-static void what_cannot_be_watched(void **state)
+static void unwatchable_files(void **state)
 {
 	struct fixture *f = *state;
 	MEM_AUTO char *missing = in("missing/config");
@@ -109,8 +109,8 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_way_of_changing_is_told_once),
-		cmocka_unit_test(what_cannot_be_watched),
+		cmocka_unit_test(each_kind_of_change_is_reported_once),
+		cmocka_unit_test(unwatchable_files),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unix sockets: whose file it is, what it may replace, who may open it. */
+/* Unix sockets: owner of the file, what it may replace, who may open it. */
 #include "net/listen.h"
 
 #include <errno.h>
@@ -77,7 +77,7 @@ static void assert_mode(mode_t mode)
 	assert_int_equal(st.st_mode & 07777, mode);
 }
 
-static void nobody_else_may_open_it(void **state)
+static void no_other_user_may_open_it(void **state)
 {
 	mode_t before = umask(0);
 	int fd = opened(NULL);
@@ -121,10 +121,10 @@ static void a_group_may(void **state)
 	unlink(path);
 	refused(path, "no-such-group", ERR_INVALID, "there is no group \"no-such-group\" on this host");
 	refused(path, "12x", ERR_INVALID, "there is no group \"12x\"");
-	assert_int_equal(try_to_open(), ENOENT); /* nothing is left of what failed */
+	assert_int_equal(try_to_open(), ENOENT); /* a failure leaves nothing */
 }
 
-static void what_a_dead_process_left_is_replaced(void **state)
+static void a_dead_processs_socket_is_replaced(void **state)
 {
 	int fd = opened(NULL);
 
@@ -136,7 +136,7 @@ static void what_a_dead_process_left_is_replaced(void **state)
 	close(fd);
 }
 
-static void where_somebody_answers_is_left_alone(void **state)
+static void a_live_socket_is_left_alone(void **state)
 {
 	int fd = opened(NULL);
 
@@ -158,15 +158,15 @@ static void no_other_file_is_removed(void **state)
 
 	(void)state;
 	close(fd);
-	refused(path, NULL, ERR_INVALID, "/s: is there, and is no socket; it is not removed");
+	refused(path, NULL, ERR_INVALID, "/s: exists and is not a socket; it is not removed");
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(symlink("/nowhere", path), 0);
-	refused(path, NULL, ERR_INVALID, "is no socket");
+	refused(path, NULL, ERR_INVALID, "is not a socket");
 	assert_int_equal(lstat(path, &st), 0);
 	assert_true(S_ISLNK(st.st_mode));
 	unlink(path);
 	assert_int_equal(mkdir(path, 0700), 0);
-	refused(path, NULL, ERR_INVALID, "is no socket");
+	refused(path, NULL, ERR_INVALID, "is not a socket");
 	assert_int_equal(rmdir(path), 0);
 }
 
@@ -214,10 +214,10 @@ static void the_place_may_be_another_s_by_then(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(nobody_else_may_open_it),
+		TEST(no_other_user_may_open_it),
 		TEST(a_group_may),
-		TEST(what_a_dead_process_left_is_replaced),
-		TEST(where_somebody_answers_is_left_alone),
+		TEST(a_dead_processs_socket_is_replaced),
+		TEST(a_live_socket_is_left_alone),
 		TEST(no_other_file_is_removed),
 		TEST(paths_that_cannot_be),
 		TEST(the_place_may_be_another_s_by_then),

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 
-/* In the place of the C library's: what CLOCK_MONOTONIC does not know of. */
+/* Instead of the C library's: what CLOCK_MONOTONIC does not count. */
 static time_t suspended_s;
 
 int clock_gettime(clockid_t clock, struct timespec *ts)
@@ -179,7 +179,7 @@ static void on_end_other(void *arg)
 	loop_timer_done(&s->other->timer);
 }
 
-/* The sockets have their turn in between, and who is due may be ended by another who is. */
+/* Sockets have their turn in between, and a due timer may be cancelled by another. */
 static void timers_set_in_a_turn_wait_for_the_next(void **state)
 {
 	struct fixture *f = *state;
@@ -261,7 +261,7 @@ static void tasks_queue_and_cancel_tasks(void **state)
 	loop_task_queue(f->loop, &c.task);
 	loop_turn(f->loop); /* does not wait while work is put off, and d, queued by a, runs in the same turn */
 	assert_string_equal(trace.text, "abd");
-	loop_task_cancel(f->loop, &c.task); /* cancelling what is not queued is fine */
+	loop_task_cancel(f->loop, &c.task); /* cancelling a task that is not queued is fine */
 }
 
 struct endless {
@@ -288,7 +288,7 @@ static void on_endless_timer(void *arg)
 	e->fired = true;
 }
 
-static void endless_tasks_starve_nobody(void **state)
+static void endless_tasks_do_not_starve_sockets(void **state)
 {
 	struct fixture *f = *state;
 	struct endless e = { .loop = f->loop };
@@ -302,7 +302,7 @@ static void endless_tasks_starve_nobody(void **state)
 	loop_timer_done(&e.timer);
 }
 
-/* ---- What is ready at once ---- */
+/* ---- Ready at once ---- */
 
 #define READY 60
 
@@ -331,8 +331,8 @@ static void on_first(evutil_socket_t fd, short what, void *arg)
 	r->ran_before_first = r->ran;
 }
 
-/* And what goes first goes between two turns, whatever else is ready. */
-static void a_turn_has_so_much_work(void **state)
+/* And LOOP_FIRST goes between two turns, whatever else is ready. */
+static void a_turn_has_limited_work(void **state)
 {
 	struct fixture *f = *state;
 	struct ready r = { .loop = f->loop, .ran_before_first = -1 };
@@ -572,8 +572,8 @@ int main(void)
 			fixture_teardown),
 		cmocka_unit_test_setup_teardown(tasks_run_at_the_end_of_the_turn, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(tasks_queue_and_cancel_tasks, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(endless_tasks_starve_nobody, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_turn_has_so_much_work, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(endless_tasks_do_not_starve_sockets, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_turn_has_limited_work, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(timers_that_are_due_are_work_too, fixture_setup, fixture_teardown),
 		cmocka_unit_test(freed_at_the_end_of_the_turn_or_with_the_loop),
 		cmocka_unit_test(runs_until_stopped_or_until_nothing_is_left),

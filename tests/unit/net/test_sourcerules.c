@@ -181,11 +181,11 @@ static void own_listeners(void **state)
 	assert_false(passes(&rules, "127.1.2.3", 6443, &err));
 	assert_false(passes(&rules, "::ffff:127.0.0.1", 6443, &err));
 	assert_true(passes(&rules, "127.0.0.1", 8081, &err));
-	assert_true(passes(&rules, "192.0.2.1", 8080, &err)); /* TEST-NET: nobody has it */
+	assert_true(passes(&rules, "192.0.2.1", 8080, &err)); /* TEST-NET: not in use */
 	assert_true(passes(&rules, "127.0.0.1", 0, &err));    /* an unused place of the table is no port */
 }
 
-/* ---- Who keeps to them ---- */
+/* ---- Users of the rules ---- */
 
 struct ended {
 	bool told, ok;

@@ -397,7 +397,7 @@ static void a_used_up_share(void **state)
 	be_open(w);
 	client_send(&w->peer, half);
 	UNTIL(w->f, w->lost);
-	assert_non_null(strstr(w->err.msg, "the answer is given up: namespace \"shop\" has"));
+	assert_non_null(strstr(w->err.msg, "the answer is dropped: namespace \"shop\" has"));
 	assert_null(strstr(w->err.msg, "server of lines"));
 	assert_false(w->ended);
 	answers->total = 0;

@@ -22,7 +22,7 @@ static uint64_t random_below(uint64_t limit) /* xorshift: the same numbers in ev
 	return seed % limit;
 }
 
-static void who_was_put_first_comes_first(void **state)
+static void equal_times_fire_in_order(void **state)
 {
 	struct timerheap h = { .entries = NULL };
 	size_t a = 0, b = 0, c = 0;
@@ -88,7 +88,7 @@ static void the_first_is_first_whatever_happens(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_was_put_first_comes_first),
+		cmocka_unit_test(equal_times_fire_in_order),
 		cmocka_unit_test(the_first_is_first_whatever_happens),
 	};
 

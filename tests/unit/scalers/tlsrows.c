@@ -13,7 +13,7 @@
 
 void tlsrows_check(const struct tlsrow *rows, size_t count, tlsrow_build build, const char *instead)
 {
-	MEM_AUTO char *words = mem_printf("without TLS it is not asked, as kscaled runs with --require-tls: %s",
+	MEM_AUTO char *words = mem_printf("it is not asked without TLS, because kscaled runs with --require-tls: %s",
 		instead);
 
 	for (size_t i = 0; i < count; i++) {

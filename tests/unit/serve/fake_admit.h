@@ -3,8 +3,8 @@
 #define TESTS_UNIT_SERVE_FAKE_ADMIT_H
 
 /*
- * Stands in for src/cache/admit at link time: questions are kept until the test says what the
- * verdict is. What the real one finds has tests of its own.
+ * Replaces src/cache/admit at link time: questions are kept until the test gives the verdict. The
+ * real one has its own tests.
  */
 
 #include "cache/admit.h"

@@ -63,7 +63,7 @@ static const struct scaledobject *the_object(void)
 	return fake->object ? fake->object : &object;
 }
 
-/* The record as it is now; NULL: there is none. */
+/* The present record; NULL: none. */
 static struct object *record_of(enum scaled_kind kind)
 {
 	static char object_key[] = KEY, job_key[STORE_KEY_MAX], uid[] = "uid";
@@ -209,7 +209,7 @@ const struct scaler_type *scaler_type_find(const char *name)
 	return strcmp(name, "redis") == 0 || strcmp(name, "cron") == 0 ? &type : NULL;
 }
 
-/* Whether there is no such metric, and why. */
+/* Whether the metric is missing, and why. */
 static bool lacks(struct object *o, const char *metric, struct err *err)
 {
 	struct built built;

@@ -3,9 +3,8 @@
 #define TESTS_UNIT_SERVE_FAKE_HTTPD_H
 
 /*
- * Stands in for src/net/httpd/httpd at link time: a request is what the test writes down, a reply
- * is what it can look at. The real one needs sockets and time, and is tried together with this room
- * in test_serve.
+ * Replaces src/net/httpd/httpd at link time: the test writes the request down and reads the reply.
+ * The real one needs sockets and time, and is tested together with this room in test_serve.
  */
 
 #include <stdbool.h>
@@ -33,7 +32,7 @@ struct httpd_request {
 	struct fake_header repeat;                /* sent so many times besides: more headers than fit above */
 	int repeat_count;
 	const char *sent; /* its body; NULL: none */
-	/* what came of it */
+	/* the result */
 	void (*gone)(void *arg);
 	void *gone_arg;
 	int status; /* 0: no reply yet */

@@ -41,7 +41,7 @@ struct kube *fake_kube_new(struct loop *loop)
 
 void fake_kube_free(struct kube *k)
 {
-	assert(!k->tokens && !k->accesses); /* whoever asked has cancelled or been answered */
+	assert(!k->tokens && !k->accesses); /* cancelled or answered */
 	free(k->path);
 	free(k->fields);
 	free(k);

@@ -3,8 +3,8 @@
 #define TESTS_UNIT_SERVE_FAKE_KUBE_H
 
 /*
- * Stands in for src/kube at link time: reviews and watches are kept until the test answers them, so
- * that a test decides when the API server says what. The real room needs an API server to talk to.
+ * Replaces src/kube at link time: reviews and watches are kept until the test answers them. The
+ * real room needs an API server.
  */
 
 #include <stdbool.h>

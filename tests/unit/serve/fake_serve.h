@@ -3,8 +3,8 @@
 #define TESTS_UNIT_SERVE_FAKE_SERVE_H
 
 /*
- * What serve_new makes, but for the listeners: requests are given to request_start by the test, and
- * the rooms below are fakes. Called by room and by tests/fuzz/fuzz_requests.
+ * What serve_new makes, without the listeners: the test gives requests to request_start, and the
+ * rooms below are fakes. Used by room and by tests/fuzz/fuzz_requests.
  */
 
 #include "serve/parts.h"

@@ -47,7 +47,7 @@ struct httpd_request *room_post(const char *uri, const char *content_type, const
 	return &room.last;
 }
 
-/* As a user who may do everything and is known. */
+/* As a known user who may do everything. */
 struct httpd_request *room_get(const char *uri)
 {
 	return room_send(ROUTE_SECURE, "GET", uri, "Bearer root", NULL, NULL);

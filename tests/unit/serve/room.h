@@ -3,9 +3,9 @@
 #define TESTS_UNIT_SERVE_ROOM_H
 
 /*
- * The whole room with scripted neighbours (fake_httpd below, fake_kube and fake_cache beside), as
- * test_request and test_pages ask it: one connection, one request at a time, and "Bearer root",
- * whose token is known to be that of a user who may do everything.
+ * The whole room with scripted neighbours (fake_httpd below, fake_kube and fake_cache beside it),
+ * for test_request and test_pages: one connection, one request at a time, and "Bearer root", the
+ * token of a user who may do everything.
  */
 
 #include <jansson.h>
@@ -39,7 +39,7 @@ int room_tear_down(void **state);
 
 struct httpd_request *room_send(enum route_port port, const char *method, const char *uri, const char *token,
 	const char *header, const char *value);
-/* as nobody, over the secure port */
+/* anonymously, over the secure port */
 struct httpd_request *room_post(const char *uri, const char *content_type, const char *body);
 struct httpd_request *room_get(const char *uri); /* as root, over the secure port */
 struct httpd_request *room_get_accepting(const char *uri, const char *accept);

@@ -52,7 +52,7 @@ static void nulls_are_absent(void **state)
 	admissionreview_done(&r);
 }
 
-static void what_is_wrong_is_said(void **state)
+static void errors_name_the_field(void **state)
 {
 	static const struct {
 		const char *body, *message;
@@ -67,9 +67,9 @@ static void what_is_wrong_is_said(void **state)
 		{ ENVELOPE("{}"), "request.uid: must have 1 to 128 characters" },
 		{ ENVELOPE("{\"uid\":7}"), "request.uid: must have 1 to 128 characters" },
 		{ ENVELOPE("{\"uid\":\"u\"}"),
-			"request.kind:  of group \"\" is not judged here, but kinds of keda.sh" },
+			"request.kind:  of group \"\" is not validated here, but kinds of keda.sh" },
 		{ ENVELOPE("{\"uid\":\"u\",\"kind\":{\"group\":\"batch\",\"kind\":\"Job\"}}"),
-			"request.kind: Job of group \"batch\" is not judged here, but kinds of keda.sh" },
+			"request.kind: Job of group \"batch\" is not validated here, but kinds of keda.sh" },
 		{ REQUEST(""), "request.operation: missing" },
 		{ REQUEST(",\"operation\":\"CREATE\""), "request.object: missing" },
 		{ REQUEST(",\"operation\":\"CREATE\",\"object\":[]"), "request.object: missing" },
@@ -89,7 +89,7 @@ static void what_is_wrong_is_said(void **state)
 	}
 }
 
-/* Anybody may send one: what it costs to hold is known before it is parsed. */
+/* Anyone may send one: its memory cost is known before it is parsed. */
 static void too_many_values_are_refused(void **state)
 {
 	struct admissionreview r;
@@ -158,7 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_review_is_read),
 		cmocka_unit_test(nulls_are_absent),
-		cmocka_unit_test(what_is_wrong_is_said),
+		cmocka_unit_test(errors_name_the_field),
 		cmocka_unit_test(too_many_values_are_refused),
 		cmocka_unit_test(long_texts_are_cut),
 		cmocka_unit_test(answers),

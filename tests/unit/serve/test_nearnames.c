@@ -52,7 +52,7 @@ static void the_sentence(void **state)
 		bool no_object, has_job;
 	} cases[] = {
 		{ SCALED_OBJECT, "shop", "wbe", "no ScaledObject \"shop/wbe\" is known; near it: web", false, false },
-		/* of the other kind nothing is told */
+		/* the other kind is not mentioned */
 		{ SCALED_OBJECT, "shop", "wbe", "no ScaledObject \"shop/wbe\" is known; near it: web", false, true },
 		{ SCALED_OBJECT, "shop", "wen",
 			"no ScaledObject \"shop/wen\" is known, nor any other in this namespace", true, true },

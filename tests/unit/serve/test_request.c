@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests from arrival to reply: who asks, whether they may, what a metric is answered with, and
- * what is logged. Sockets and TLS are in test_serve.
+ * Requests from arrival to reply: authentication, authorization, the answer to a metric, and the
+ * log. Sockets and TLS are in test_serve.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,9 +19,9 @@
 #include "base/timestamp.h"
 #include "room.h"
 
-/* ---- Who and whether ---- */
+/* ---- Users and access ---- */
 
-static void nobody_gets_401(void **state)
+static void an_unknown_user_gets_401(void **state)
 {
 	static const char *const uris[] = { ROOM_METRIC ROOM_SELECTOR, "/apis", "/version", "/metrics", "/openapi/v2",
 		"/no/such/path", "/" };
@@ -115,7 +115,7 @@ static void too_many_strangers_get_429(void **state)
 	free(many);
 }
 
-static void what_is_not_there_is_404_and_wrong_methods_are_405(void **state)
+static void unknown_paths_are_404_and_wrong_methods_405(void **state)
 {
 	static const char *const methods[] = { "POST", "PUT", "PATCH", "DELETE", "OPTIONS" };
 
@@ -169,13 +169,13 @@ static void a_fresh_reading_is_answered_at_once(void **state)
 	assert_int_equal(json_array_size(json_object_get(body, "items")), 1);
 	assert_string_equal(json_str_or_empty(item, "value"), "2500m");
 	assert_int_equal(timestamp_parse(json_str_or_empty(item, "timestamp"), &when_ms, NULL), 0);
-	/* when the source was read, not when it was told */
+	/* when the source was read, not when it was answered */
 	assert_true(when_ms >= now_ms - 602000 && when_ms <= now_ms - 590000);
 	assert_int_equal(room.cache->asked, 0);
 	json_decref(body);
 }
 
-static void an_old_reading_is_asked_for_anew(void **state)
+static void an_old_reading_is_refreshed(void **state)
 {
 	struct httpd_request *r;
 
@@ -214,7 +214,7 @@ static void a_failing_source_is_503_with_its_reason(void **state)
 	assert_true(counters_get(room.serve.object_errors, (const char *const[]){ "shop", "web" }) < 0.5);
 }
 
-static void fallback_stands_in_for_a_failing_source(void **state)
+static void fallback_replaces_a_failing_source(void **state)
 {
 	struct httpd_request *r;
 	char now[TIMESTAMP_TEXT_MAX];
@@ -239,7 +239,7 @@ static void fallback_stands_in_for_a_failing_source(void **state)
 		"connection refused (fallback cannot be used: no pod of the target is ready)");
 }
 
-/* The HPA controller asks for nothing at 0 replicas: whoever does brings fallback no nearer. */
+/* The HPA controller asks for nothing at 0 replicas: other clients bring fallback no nearer. */
 static void failures_count_where_an_hpa_asks(void **state)
 {
 	struct workload workload = { .replicas = 0 };
@@ -288,7 +288,7 @@ static void an_object_that_cannot_be_built_is_503(void **state)
 	room_expect_status(room_get(ROOM_METRIC ROOM_SELECTOR), 503, "ServiceUnavailable", "listName");
 }
 
-static void what_is_unknown_is_404_by_name(void **state)
+static void unknown_names_are_404(void **state)
 {
 	(void)state;
 	room_expect_status(room_get(ROOM_API "/namespaces/attic/s0-redis-jobs" ROOM_SELECTOR), 404, "NotFound",
@@ -298,7 +298,7 @@ static void what_is_unknown_is_404_by_name(void **state)
 	room.cache->walks = 0;
 	room_expect_status(room_get(ROOM_API "/namespaces/shop/s1-redis-jobs" ROOM_SELECTOR), 404, "NotFound",
 		"has no metric s1-redis-jobs");
-	assert_int_equal(room.cache->walks, 0); /* any tenant's HPAs may ask for such, each 15 s */
+	assert_int_equal(room.cache->walks, 0); /* any tenant's HPAs may ask for it, every 15 s */
 	room.cache->synced = false;
 	room_expect_status(room_get(ROOM_METRIC "?labelSelector=scaledobject.keda.sh/name=gone"), 503,
 		"ServiceUnavailable", "were not read yet");
@@ -311,7 +311,7 @@ static void what_is_unknown_is_404_by_name(void **state)
  * No HPA is for it. Neither may one be asked for by a namespace that makes the key of the other
  * kind.
  */
-static void a_scaledjob_is_404_and_told_apart(void **state)
+static void a_scaledjob_is_404_with_its_own_text(void **state)
 {
 	static char shop[] = "shop", attic[] = "attic", drain[] = "drain", web[] = "web";
 	struct scaledjob sj = { .meta = { .namespace_ = shop, .name = drain } };
@@ -330,7 +330,7 @@ static void a_scaledjob_is_404_and_told_apart(void **state)
 	room_expect_status(room_get(ROOM_API
 				   "/namespaces/attic/s0-redis-jobs?labelSelector=scaledobject.keda.sh/name=drain"),
 		404, "NotFound", "attic/drain is a ScaledJob");
-	sj.meta = (struct meta){ .namespace_ = shop, .name = web }; /* the ScaledObject of this name is what is asked */
+	sj.meta = (struct meta){ .namespace_ = shop, .name = web }; /* a ScaledObject of this name is requested */
 	assert_int_equal(room_get(ROOM_METRIC ROOM_SELECTOR)->status, 200);
 	room_expect_status(room_get(ROOM_API "/namespaces/shop/s1-redis-jobs" ROOM_SELECTOR), 404, "NotFound",
 		"has no metric s1-redis-jobs");
@@ -415,7 +415,7 @@ static void any_character_may_be_in_a_name(void **state)
 		"has no metric s0-\"/ \xC3\xBC" /* a message is one line */);
 }
 
-static void who_leaves_takes_his_question_along(void **state)
+static void a_client_that_leaves_ends_its_request(void **state)
 {
 	struct httpd_request *r = room_get(ROOM_METRIC ROOM_SELECTOR);
 
@@ -433,7 +433,7 @@ static void who_leaves_takes_his_question_along(void **state)
 	assert_null(room.serve.waiting);
 }
 
-static void at_the_end_all_who_wait_are_told(void **state)
+static void at_the_end_all_waiting_requests_are_answered(void **state)
 {
 	struct httpd_request *r = room_get(ROOM_METRIC ROOM_SELECTOR);
 
@@ -499,29 +499,29 @@ static void each_request_is_one_line_at_debug(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(nobody_gets_401),
+		TEST(an_unknown_user_gets_401),
 		TEST(a_user_passes_both_reviews),
 		TEST(a_denied_user_gets_403),
 		TEST(reviews_that_fail_are_503),
 		TEST(too_many_strangers_get_429),
-		TEST(what_is_not_there_is_404_and_wrong_methods_are_405),
+		TEST(unknown_paths_are_404_and_wrong_methods_405),
 		TEST(discovery_paths_need_a_review_too),
 		TEST(a_fresh_reading_is_answered_at_once),
-		TEST(an_old_reading_is_asked_for_anew),
+		TEST(an_old_reading_is_refreshed),
 		TEST(a_failing_source_is_503_with_its_reason),
-		TEST(fallback_stands_in_for_a_failing_source),
+		TEST(fallback_replaces_a_failing_source),
 		TEST(failures_count_where_an_hpa_asks),
 		TEST(the_composite_is_answered_by_its_name),
 		TEST(an_object_that_cannot_be_built_is_503),
-		TEST(what_is_unknown_is_404_by_name),
-		TEST(a_scaledjob_is_404_and_told_apart),
+		TEST(unknown_names_are_404),
+		TEST(a_scaledjob_is_404_with_its_own_text),
 		TEST(an_object_that_goes_while_it_is_asked_for_is_404),
 		TEST(bad_selectors_are_400),
 		TEST(other_labels_are_not_looked_at),
 		TEST(names_in_the_path_are_decoded_or_400),
 		TEST(any_character_may_be_in_a_name),
-		TEST(who_leaves_takes_his_question_along),
-		TEST(at_the_end_all_who_wait_are_told),
+		TEST(a_client_that_leaves_ends_its_request),
+		TEST(at_the_end_all_waiting_requests_are_answered),
 		TEST(each_request_is_one_line_at_debug),
 	};
 

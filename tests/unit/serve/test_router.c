@@ -74,7 +74,7 @@ static void paths_find_their_route(void **state)
 		{ ROUTE_SECURE, INSIGHT "/namespaces/shop/deploymentinsights", NULL },
 		{ ROUTE_SECURE, INSIGHT "/namespaces/shop/scaledjobinsights/web/status", NULL },
 		{ ROUTE_SECURE, INSIGHT "/scaledjobinsights/web", NULL },
-		/* whoever reaches the status port would read about every tenant */
+		/* anyone who reaches the status port would read about every tenant */
 		{ ROUTE_STATUS, INSIGHT "/scaledobjectinsights", NULL },
 		{ ROUTE_STATUS, INSIGHT, NULL },
 		{ ROUTE_STATUS, "/objects", NULL },
@@ -86,10 +86,7 @@ static void paths_find_their_route(void **state)
 		{ ROUTE_SOCKET, "/healthz", NULL },
 		{ ROUTE_SOCKET, "/", NULL },
 		{ ROUTE_SOCKET, "/validate-keda-sh-v1alpha1-scaledobject", NULL },
-		/*
-		 * what strangers without a certificate cannot be told apart for stays on the secure
-		 * port
-		 */
+		/* paths that need a user stay on the secure port */
 		{ ROUTE_STATUS, API "/namespaces/shop/s0-redis-jobs", NULL },
 		{ ROUTE_STATUS, "/apis", NULL },
 		{ ROUTE_STATUS, "/", NULL },
@@ -121,7 +118,7 @@ static void parts_are_cut_out_as_sent(void **state)
 	assert_int_equal(parts.count, 0);
 }
 
-static void what_stands_behind_the_path_is_not_read(void **state)
+static void bytes_behind_the_path_are_not_read(void **state)
 {
 	struct route_parts parts;
 
@@ -150,7 +147,7 @@ static void methods_are_whole_words(void **state)
 	assert_false(router_allows(route, "GET, HEAD"));
 }
 
-/* Whoever adds a route that asks nobody who they are does so on purpose: here too. */
+/* Routes without authentication are added on purpose: also to this list. */
 static void check_access(const struct route *route)
 {
 	if (route->access == ROUTE_FREE && strncmp(route->pattern, "/healthz", 8) &&
@@ -168,7 +165,7 @@ static void only_probes_are_free(void **state)
 			check_access(route);
 }
 
-/* The handlers of ROUTE_RESOURCE are asked for what their patterns hold. */
+/* The handlers of ROUTE_RESOURCE get what their patterns contain. */
 static void check_resource(const struct route *route, size_t *count)
 {
 	if ((route->access == ROUTE_RESOURCE) != (route->resource != NULL))
@@ -184,7 +181,7 @@ static void check_resource(const struct route *route, size_t *count)
 		fail_msg("%s is asked for as %s", route->pattern, route->resource->group);
 }
 
-static void resources_are_asked_for_as_what_they_are(void **state)
+static void resources_are_authorized_by_their_row(void **state)
 {
 	size_t count = 0;
 
@@ -200,10 +197,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths_find_their_route),
 		cmocka_unit_test(parts_are_cut_out_as_sent),
-		cmocka_unit_test(what_stands_behind_the_path_is_not_read),
+		cmocka_unit_test(bytes_behind_the_path_are_not_read),
 		cmocka_unit_test(methods_are_whole_words),
 		cmocka_unit_test(only_probes_are_free),
-		cmocka_unit_test(resources_are_asked_for_as_what_they_are),
+		cmocka_unit_test(resources_are_authorized_by_their_row),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The room over real sockets and real TLS, asked by the project's own HTTP client; behind it
- * fake_kube and fake_cache. Each step waits for what it expects, not for a time.
+ * The room over real sockets and real TLS, with the project's own HTTP client; behind it fake_kube
+ * and fake_cache. Each step waits for its result, not for a time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -162,7 +162,7 @@ static void the_front_proxy_is_known_by_its_certificate(void **state)
 	assert_int_equal(fake_kube_access_reviews_ever(kube), 0);
 }
 
-static void who_hangs_up_waits_no_longer(void **state)
+static void a_client_that_hangs_up_waits_no_longer(void **state)
 {
 	struct reply r;
 
@@ -178,7 +178,7 @@ static void who_hangs_up_waits_no_longer(void **state)
 	assert_int_equal(r.status, 200);
 }
 
-static void the_end_of_the_server_is_told_to_those_who_wait(void **state)
+static void the_servers_end_answers_waiting_clients(void **state)
 {
 	struct reply r;
 
@@ -270,7 +270,7 @@ static void a_port_that_is_taken_is_named(void **state)
 
 /* ---- The Unix socket ---- */
 
-/* One GET over it, as nobody in particular; into a text that ends. */
+/* One anonymous GET over it; into a NUL-terminated text. */
 static void get_unix(const char *path, const char *uri, char *answer, size_t size)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -293,7 +293,7 @@ static void get_unix(const char *path, const char *uri, char *answer, size_t siz
 	close(fd);
 }
 
-static void the_socket_tells_those_who_may_open_it(void **state)
+static void the_socket_answers_those_who_may_open_it(void **state)
 {
 	char folder[] = "/tmp/test_serve.XXXXXX", answer[16384];
 	MEM_AUTO char *path = NULL;
@@ -392,12 +392,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_metric_is_read_over_tls),
 		TEST(the_front_proxy_is_known_by_its_certificate),
-		TEST(who_hangs_up_waits_no_longer),
-		TEST(the_end_of_the_server_is_told_to_those_who_wait),
+		TEST(a_client_that_hangs_up_waits_no_longer),
+		TEST(the_servers_end_answers_waiting_clients),
 		TEST(probes_answer_before_there_is_a_certificate),
 		TEST(without_the_api_server_it_is_alive_and_not_ready),
 		TEST(a_port_that_is_taken_is_named),
-		TEST(the_socket_tells_those_who_may_open_it),
+		TEST(the_socket_answers_those_who_may_open_it),
 	};
 
 	return cmocka_run_group_tests(tests, make_certificates, free_certificates);

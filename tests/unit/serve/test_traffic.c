@@ -9,7 +9,7 @@
 
 #include "serve/traffic.h"
 
-static void requests_are_counted_by_what_they_were(void **state)
+static void requests_are_counted_by_kind(void **state)
 {
 	struct counters *c = counters_new();
 	const struct traffic t = traffic_declare(c);
@@ -41,7 +41,7 @@ static void requests_are_counted_by_what_they_were(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(requests_are_counted_by_what_they_were),
+		cmocka_unit_test(requests_are_counted_by_kind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The admission webhook from request to answer: who may ask what, how it is judged, counted, and
- * bounded.
- */
+/* The admission webhook from request to answer: access, verdicts, counts and limits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -105,7 +102,7 @@ static void all_kinds_are_judged_at_the_secret_path(void **state)
 	for (size_t i = 0; i < MEM_COUNT(plain); i++)
 		expect_asked(send(ROOM_REVIEW, plain[i].kind, "CREATE", ""), plain[i].kind);
 	room_expect_status(send(ROOM_REVIEW, "ScaledThing", "CREATE", ""), 400, "BadRequest",
-		"request.kind: ScaledThing is not judged here");
+		"request.kind: ScaledThing is not validated here");
 	assert_int_equal(fake_admit_ever(), 4);
 	assert_null(room.serve.waiting);
 }
@@ -124,7 +121,7 @@ static void each_kind_has_its_plain_path(void **state)
 	assert_int_equal(fake_admit_ever(), 4);
 }
 
-/* As any path that there is not, to strangers and to those who are known. */
+/* Like any unknown path, to strangers and to known users. */
 static void elsewhere_there_is_nothing(void **state)
 {
 	static const char *const paths[] = { WEBHOOK_SCALEDOBJECT, WEBHOOK_SCALEDJOB, WEBHOOK_TRIGGERAUTH,
@@ -163,7 +160,7 @@ static void the_secret_is_not_logged(void **state)
 	send(ROOM_REVIEW, "ScaledObject", "CREATE", "");
 	fake_admit_answer(&yes);
 	send(ROOM_REVIEW "?timeout=10s", "ScaledObject", "DELETE", "");
-	room.reviews[0] = NULL; /* and what was one a moment ago is asked for once more */
+	room.reviews[0] = NULL; /* and a former path is requested once more */
 	send(ROOM_REVIEW, "ScaledObject", "CREATE", "");
 	log_setup(LOG_LEVEL_INFO, LOG_FORMAT_TEXT);
 	log_set_sink(NULL, NULL);
@@ -205,7 +202,7 @@ static void deletions_are_allowed_unseen(void **state)
 	assert_true(VALIDATIONS("shop", "update") == 0);
 }
 
-static void what_is_no_review_is_told(void **state)
+static void invalid_reviews_are_refused(void **state)
 {
 	(void)state;
 	room_expect_status(room_post(ROOM_REVIEW, NULL, "{}"), 415, "UnsupportedMediaType", "application/json");
@@ -220,7 +217,7 @@ static void what_is_no_review_is_told(void **state)
 		"POST");
 	room_expect_status(room_post("/validate-keda-sh-v1alpha1-scaledobjects", JSON, "{}"), 401, "Unauthorized", "");
 	assert_int_equal(fake_admit_ever(), 0);
-	/* root's, at the start: nobody is asked who they are */
+	/* root's, at the start: no authentication */
 	assert_int_equal(fake_kube_token_reviews_ever(room.kube), 1);
 }
 
@@ -297,7 +294,7 @@ static void namespaces_that_are_counted_have_an_end(void **state)
 }
 
 /* Up to megabytes each, which would be kept for ever. */
-static void what_is_no_namespace_is_not_counted_by_name(void **state)
+static void invalid_namespaces_are_not_counted_by_name(void **state)
 {
 	static const char *const strange[] = { "a-name-that-is-longer-than-the-sixty-three-bytes-that-a-namespace-has",
 		"Shop", "a b", "../x" };
@@ -314,7 +311,7 @@ static void what_is_no_namespace_is_not_counted_by_name(void **state)
 	assert_true(VALIDATIONS("", "create") == 4);
 }
 
-static void who_leaves_is_forgotten(void **state)
+static void a_client_that_leaves_is_forgotten(void **state)
 {
 	(void)state;
 	fake_httpd_leave(send(ROOM_REVIEW, "ScaledObject", "CREATE", ""));
@@ -378,12 +375,12 @@ int main(void)
 		TEST(the_secret_is_not_logged),
 		TEST(refusals_and_warnings_go_back),
 		TEST(deletions_are_allowed_unseen),
-		TEST(what_is_no_review_is_told),
+		TEST(invalid_reviews_are_refused),
 		TEST(the_time_that_the_caller_gives_is_kept),
 		TEST(verdicts_are_counted),
 		TEST(namespaces_that_are_counted_have_an_end),
-		TEST(what_is_no_namespace_is_not_counted_by_name),
-		TEST(who_leaves_is_forgotten),
+		TEST(invalid_namespaces_are_not_counted_by_name),
+		TEST(a_client_that_leaves_is_forgotten),
 		TEST(the_end_answers_all_that_wait),
 		TEST(too_many_at_once_get_429),
 	};

@@ -497,7 +497,7 @@ static void unavailable_variables(void **state)
 		{ "NONE", NULL, ERR_INVALID, "container \"main\" of the scale target web has no variable NONE" },
 		{ "EMPTY", NULL, ERR_INVALID, "variable EMPTY of container \"main\" is empty" },
 		{ "GONE", "main", ERR_INVALID,
-			"variable GONE of container \"main\" cannot be had: Secret shop/creds has no key \"gone\"" },
+			"variable GONE of container \"main\" is not available: Secret shop/creds has no key \"gone\"" },
 		{ "LATE", NULL, ERR_WAITING, "waits for ConfigMap shop/conf" },
 		{ "PW", "side", ERR_INVALID, "web has no container \"side\"" },
 	};
@@ -546,7 +546,7 @@ static void only_named_variables_are_resolved(void **state)
 	assert_int_equal(auth_environment(&t.lookup, of(), &t.target, &env, &unresolved, &t.err), 0);
 	assert_null(strmap_get(&env, "URL"));
 	assert_string_equal(strmap_get(&unresolved, "URL"),
-		"refers to PW, which cannot be had: Secret shop/creds is not read: --restrict-secret-access allows "
+		"refers to PW, which is not available: Secret shop/creds is not read: --restrict-secret-access allows "
 		"Secrets of namespace ops only");
 	strmap_done(&env);
 	strmap_done(&unresolved);

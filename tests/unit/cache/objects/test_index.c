@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Keys by what they stand in relation to: found while they are there, also behind gaps and where
- * marks meet.
- */
+/* Keys under marks are found as long as they exist, also behind gaps and with colliding marks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Which Jobs are pending, by their Pods: what is asked, in how many requests, and what becomes of a
- * request that fails.
- */
+/* Which Jobs are pending, by their Pods: the requests, their number, and failures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -118,7 +115,7 @@ static void jobs_without_a_started_pod_are_pending(void **state)
 	pod("shop", "a-1", "a", "{'phase':'Pending'}");
 	pod("shop", "b-1", "b", "{'phase':'Failed'}");
 	pod("shop", "b-2", "b", "{'phase':'Running'}");
-	pod("bank", "a-1", "a", "{'phase':'Running'}"); /* of somebody else */
+	pod("bank", "a-1", "a", "{'phase':'Running'}"); /* foreign */
 	pod("shop", "d-1", "d", "{'phase':'Running'}");
 	ask(abc, 3, NULL, 0);
 	assert_int_equal(t.err.kind, ERR_NONE);
@@ -167,7 +164,7 @@ static void strange_pods_start_nothing(void **state)
 
 /* ---- How many requests ---- */
 
-static void without_jobs_nobody_is_asked(void **state)
+static void without_jobs_no_list_is_requested(void **state)
 {
 	(void)state;
 	start(NULL, 0, NULL, 0, 0);
@@ -202,7 +199,7 @@ static void names_go_in_hundreds_one_list_after_the_other(void **state)
  * One Job may have thousands of Pods: none of them is read when all Jobs of the list are found to
  * have started.
  */
-static void pages_are_read_while_somebody_waits(void **state)
+static void pages_are_read_while_an_asker_waits(void **state)
 {
 	char name[16];
 
@@ -283,7 +280,7 @@ static void fill_two_pages(void)
 	}
 }
 
-static void a_token_that_ran_out_begins_the_list_anew_once(void **state)
+static void an_expired_token_restarts_the_list_once(void **state)
 {
 	(void)state;
 	fill_two_pages();
@@ -313,7 +310,7 @@ static void the_deadline_is_that_of_all_together(void **state)
 	assert_int_equal(t.err.kind, ERR_TEMPORARY);
 	assert_in_range(loop_now_ms(t.loop) - begin_ms, 990, 1010);
 	fakecluster_heal();
-	/* What comes late without a request of its own is not asked for any more. */
+	/* A Job that comes late is not asked about any more. */
 	fakecluster_answer_lag(1200);
 	fakecluster_forget_calls();
 	start(many_jobs(200), 200, NULL, 0, 1000);
@@ -323,7 +320,7 @@ static void the_deadline_is_that_of_all_together(void **state)
 	assert_int_equal(fakecluster_calls(KUBE_LIST, "/pods"), 1);
 }
 
-static void what_is_no_list_is_an_error(void **state)
+static void an_answer_that_is_not_a_list_is_an_error(void **state)
 {
 	(void)state;
 	fakecluster_fail(FAKECLUSTER_EMPTY, KUBE_LIST, "/pods", 1, 0);
@@ -331,7 +328,7 @@ static void what_is_no_list_is_an_error(void **state)
 	assert_string_equal(t.err.msg, "listing the Pods of Jobs in namespace shop: the answer is not a list");
 }
 
-static void cancelled_it_tells_nothing(void **state)
+static void after_a_cancel_no_callback_runs(void **state)
 {
 	(void)state;
 	start(abc, 3, NULL, 0, 0);
@@ -362,15 +359,15 @@ int main(void)
 		CASE(jobs_without_a_started_pod_are_pending),
 		CASE(with_conditions_these_must_be_true),
 		CASE(strange_pods_start_nothing),
-		CASE(without_jobs_nobody_is_asked),
+		CASE(without_jobs_no_list_is_requested),
 		CASE(names_go_in_hundreds_one_list_after_the_other),
-		CASE(pages_are_read_while_somebody_waits),
+		CASE(pages_are_read_while_an_asker_waits),
 		CASE(a_name_that_is_no_label_is_not_asked_for),
 		CASE(one_failing_list_fails_the_whole),
-		CASE(a_token_that_ran_out_begins_the_list_anew_once),
+		CASE(an_expired_token_restarts_the_list_once),
 		CASE(the_deadline_is_that_of_all_together),
-		CASE(what_is_no_list_is_an_error),
-		CASE(cancelled_it_tells_nothing),
+		CASE(an_answer_that_is_not_a_list_is_an_error),
+		CASE(after_a_cancel_no_callback_runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -208,10 +208,7 @@ static void opened_again_it_makes_a_fresh_list(void **state)
 	assert_string_equal(only(DRAIN)->job->meta.name, "drain-b");
 }
 
-/*
- * Who acts may stop doing so in the midst of whatever is told: an event, the end of a list, a
- * write's answer.
- */
+/* A leader may stop in any callback: an event, the end of a list, a write's answer. */
 static void it_may_be_closed_from_inside(void **state)
 {
 	enum { ADDED, CHANGED, MOVED, DELETED, SWEPT, KNOWN, LEARNED, FORGOTTEN, WAYS };
@@ -286,7 +283,7 @@ static void each_namespace_is_known_apart(void **state)
 
 /* ---- Trouble ---- */
 
-static void trouble_says_what_to_grant(void **state)
+static void an_error_names_the_missing_right(void **state)
 {
 	static const struct {
 		enum err_kind kind;
@@ -320,9 +317,9 @@ static void trouble_says_what_to_grant(void **state)
 	}
 }
 
-/* ---- Who counts ---- */
+/* ---- Which Jobs count ---- */
 
-static void the_label_alone_says_whose_a_job_is(void **state)
+static void the_label_alone_decides_the_owner(void **state)
 {
 	(void)state;
 	fakecluster_apply(A,
@@ -359,7 +356,7 @@ static void a_job_may_change_hands(void **state)
 	tally("scaledjobs/shop/other", 1, 0, 0);
 }
 
-static void states_are_told_apart(void **state)
+static void states_are_distinguished(void **state)
 {
 	(void)state;
 	fakecluster_apply(A, OF("drain"));
@@ -373,13 +370,13 @@ static void states_are_told_apart(void **state)
 	fakecluster_delete(C);
 	fakeloop_advance(10);
 	tally(DRAIN, 0, 1, 1);
-	/* One that was deleted while it ran counts no more, not even for who asked a while ago. */
+	/* A Job deleted while it ran no longer counts, even for earlier askers. */
 	assert_int_equal(jobs_running(t.jobs, DRAIN, loop_now_ms(t.loop) - 5), 0);
 }
 
 /* ---- When they finished ---- */
 
-static void who_finished_since_then_counts_as_running(void **state)
+static void a_job_finished_since_counts_as_running(void **state)
 {
 	int64_t first_ms, second_ms;
 
@@ -395,7 +392,7 @@ static void who_finished_since_then_counts_as_running(void **state)
 	learn_as_it_stands(B);
 	second_ms = loop_now_ms(t.loop);
 	fakeloop_advance(100);
-	/* what it is told later changes nothing of that */
+	/* later events change nothing */
 	fakecluster_change(B, "{'metadata':{'annotations':{'a':'b'}}}");
 	fakeloop_advance(100);
 	tally(DRAIN, 1, 1, 1);
@@ -413,7 +410,7 @@ static void who_finished_since_then_counts_as_running(void **state)
 /*
  * With a ttlSecondsAfterFinished of 0, say. One that is deleted while it runs did not do its work.
  */
-static void who_finished_and_is_gone_counts_until_then(void **state)
+static void a_deleted_finished_job_counts_until_then(void **state)
 {
 	int64_t before_ms;
 
@@ -436,7 +433,7 @@ static void who_finished_and_is_gone_counts_until_then(void **state)
 	tally_gone(before_ms, 0);
 }
 
-/* Whatever stands in it that no other part of the program could read. */
+/* Even if no other part of the program can read its content. */
 static void an_odd_one_goes_as_it_came(void **state)
 {
 	(void)state;
@@ -479,7 +476,7 @@ static void when_one_finished_that_was_not_seen_to_run(void **state)
 	assert_int_equal(jobs_running(t.jobs, DRAIN, before_ms + 10), 0);
 }
 
-/* Deleted and made anew under its name, while the watch was away. */
+/* Deleted and recreated under its name while the watch was away. */
 static void a_namesake_finishes_by_itself(void **state)
 {
 	int64_t first_ms;
@@ -523,7 +520,7 @@ static void an_answer_is_ahead_of_the_watch(void **state)
 	told("");
 }
 
-static void an_answer_without_our_label_is_none_of_ours(void **state)
+static void an_answer_without_our_label_is_ignored(void **state)
 {
 	json_t *job;
 
@@ -543,8 +540,8 @@ static void an_answer_without_our_label_is_none_of_ours(void **state)
 }
 
 /*
- * The list that is under way may be of a moment before the Job was made, and before its deletion:
- * in both cases the answer, or its absence from the list, is what is true.
+ * The list under way may be from before the Job's creation, and from before its deletion: in both
+ * cases the answer, or its absence from the list, is right.
  */
 static void a_list_of_an_older_moment_loses_no_job_and_raises_no_ghost(void **state)
 {
@@ -568,9 +565,9 @@ static void a_list_of_an_older_moment_loses_no_job_and_raises_no_ghost(void **st
 	assert_non_null(jobs_find(t.jobs, "shop", "drain-c"));
 	assert_null(jobs_find(t.jobs, "shop", "drain-a"));
 	tally(DRAIN, 3, 0, 0);
-	jobs_learn(t.jobs, gone); /* nor when the list is over */
+	jobs_learn(t.jobs, gone); /* nor at the end of the list */
 	tally(DRAIN, 3, 0, 0);
-	/* The watch goes on from the list, and tells of the end of what was made after it. */
+	/* The watch continues from the list, and reports the end of Jobs created after it. */
 	fakecluster_delete(C);
 	fakecluster_hold_watches(false);
 	fakeloop_advance(10);
@@ -596,7 +593,7 @@ static void a_list_that_was_asked_for_before_loses_no_job(void **state)
 	fakecluster_relist("/jobs/");
 	fakeloop_advance(10);
 	assert_non_null(jobs_find(t.jobs, "shop", "drain-c"));
-	/* Once is enough: what the watch never tells of is not there. */
+	/* Once is enough: a Job that the watch never shows does not exist. */
 	fakecluster_restored(200000);
 	fakecluster_apply(JOB("shop", "drain-d"), OF("drain"));
 	fakecluster_relist("/jobs/");
@@ -606,8 +603,8 @@ static void a_list_that_was_asked_for_before_loses_no_job(void **state)
 	json_decref(job);
 }
 
-/* Lists bring what is known already, in other memory. */
-static void what_is_read_once_more_is_no_news(void **state)
+/* Lists bring known Jobs again, in other memory. */
+static void a_repeated_read_is_not_reported(void **state)
 {
 	(void)state;
 	fakecluster_apply(A, OF("drain"));
@@ -664,7 +661,7 @@ static void check_counts(void)
 	}
 }
 
-/* Whatever happens in whatever order, what is counted is what is there. */
+/* Whatever happens in whatever order, the count is right. */
 static void counts_are_those_of_the_cluster(void **state)
 {
 	unsigned seed = 7;
@@ -699,7 +696,7 @@ static void counts_are_those_of_the_cluster(void **state)
 }
 
 /*
- * The allocator of a sanitizer does not say what is used. gcc tells of it by a macro, clang by a
+ * A sanitizer's allocator does not report memory in use. gcc shows it by a macro, clang by a
  * feature.
  */
 #if defined(__SANITIZE_ADDRESS__)
@@ -714,7 +711,7 @@ static void counts_are_those_of_the_cluster(void **state)
 #endif
 
 #if SAYS_WHAT_IS_USED
-/* A Job as a cluster has it: what is kept of it must not grow with what it says. */
+/* A Job as in a cluster: the kept part must not grow with its content. */
 static json_t *big_job(int i)
 {
 	MEM_AUTO char *name = mem_printf("order-processor-%05d", i),
@@ -734,7 +731,7 @@ static json_t *big_job(int i)
 
 #define MANY 2000
 
-/* 200 ScaledJobs with 10 Jobs each must fit beside everything else. */
+/* 200 ScaledJobs with 10 Jobs each must fit into memory. */
 static void two_thousand_jobs_cost_at_most_a_mebibyte(void **state)
 {
 	size_t before;
@@ -763,20 +760,20 @@ int main(void)
 		CASE(opened_again_it_makes_a_fresh_list),
 		CLOSED_CASE(it_may_be_closed_from_inside),
 		CLOSED_CASE(each_namespace_is_known_apart),
-		CLOSED_CASE(trouble_says_what_to_grant),
-		CASE(the_label_alone_says_whose_a_job_is),
+		CLOSED_CASE(an_error_names_the_missing_right),
+		CASE(the_label_alone_decides_the_owner),
 		CASE(a_job_may_change_hands),
-		CASE(states_are_told_apart),
-		CASE(who_finished_since_then_counts_as_running),
-		CASE(who_finished_and_is_gone_counts_until_then),
+		CASE(states_are_distinguished),
+		CASE(a_job_finished_since_counts_as_running),
+		CASE(a_deleted_finished_job_counts_until_then),
 		CASE(an_odd_one_goes_as_it_came),
 		CLOSED_CASE(when_one_finished_that_was_not_seen_to_run),
 		CASE(a_namesake_finishes_by_itself),
 		CASE(an_answer_is_ahead_of_the_watch),
-		CASE(an_answer_without_our_label_is_none_of_ours),
+		CASE(an_answer_without_our_label_is_ignored),
 		CASE(a_list_of_an_older_moment_loses_no_job_and_raises_no_ghost),
 		CASE(a_list_that_was_asked_for_before_loses_no_job),
-		CASE(what_is_read_once_more_is_no_news),
+		CASE(a_repeated_read_is_not_reported),
 		CASE(counts_are_those_of_the_cluster),
 #if SAYS_WHAT_IS_USED
 		CASE(two_thousand_jobs_cost_at_most_a_mebibyte),

@@ -116,7 +116,7 @@ static void one_look_finds_all_of_a_group(void **state)
 	(void)state;
 	fakecluster_serve(ARGO, ROLLOUTS);
 	assert_int_equal(get("argoproj.io", "v1alpha1", "Rollout", &kind, text), KIND_UNREAD);
-	assert_string_equal(text, "temporary: its kind is being looked for");
+	assert_string_equal(text, "temporary: its kind is being looked up");
 	get("argoproj.io", "v1alpha1", "Report", &kind, NULL);
 	fakeloop_advance(10);
 	assert_int_equal(t.changes, 1);
@@ -177,7 +177,9 @@ static void a_crd_may_come_later_and_go_again(void **state)
 	assert_int_equal(t.changes, 3);
 }
 
-/* Discovery goes on for a moment after the CRD is gone: a doubt is not settled by one look. */
+/*
+ * Discovery lists the kind for a moment after its CRD is gone: one refresh does not settle a doubt.
+ */
 static void a_doubt_lasts(void **state)
 {
 	struct kind kind;
@@ -194,7 +196,7 @@ static void a_doubt_lasts(void **state)
 	fakecluster_serve(ARGO, NULL);
 	fakeloop_advance(10000);
 	assert_int_equal(get("argoproj.io", "v1alpha1", "Rollout", &kind, NULL), KIND_MISSING);
-	/* And it ends; of what is not asked for there is none. */
+	/* The refreshes end; kinds without requests are dropped. */
 	fakecluster_serve(ARGO, ROLLOUTS);
 	fakeloop_advance(60000);
 	before = reads();
@@ -222,13 +224,13 @@ static void a_server_that_does_not_answer_is_asked_again(void **state)
 		fakeloop_advance(600000);
 		assert_int_equal(get("argoproj.io", "v1alpha1", "Rollout", &kind, text), KIND_UNREAD);
 		assert_non_null(strstr(text, "wrong temporary: discovery of argoproj.io/v1alpha1: "));
-		assert_int_equal(t.changes, 1); /* told once */
+		assert_int_equal(t.changes, 1); /* notified once */
 		assert_in_range(reads(), 10, 40);
 		fakecluster_heal();
 		fakeloop_advance(40000);
 		assert_int_equal(get("argoproj.io", "v1alpha1", "Rollout", &kind, NULL), KIND_PRESENT);
 		assert_int_equal(t.changes, 2);
-		/* What was known stays known. */
+		/* A known kind stays known. */
 		fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_GET, ARGO, FAKECLUSTER_ANY, 503);
 		fakeloop_advance(900000);
 		assert_int_equal(get("argoproj.io", "v1alpha1", "Rollout", &kind, NULL), KIND_PRESENT);
@@ -250,7 +252,7 @@ static void nonsense_is_no_list(void **state)
 	fakeloop_advance(10);
 	assert_int_equal(get("argoproj.io", "v1alpha1", "Rollout", &kind, text), KIND_UNREAD);
 	assert_string_equal(text,
-		"wrong temporary: discovery of argoproj.io/v1alpha1: the answer is no list of resources");
+		"wrong temporary: discovery of argoproj.io/v1alpha1: the answer is not a list of resources");
 	fakecluster_serve(ARGO,
 		"{'resources':[7,{},{'name':'../../secrets','kind':'Rollout','namespaced':true},{'name':'/"
 		"scale'},{'name':'rollouts/scale','kind':'Scale'},"
@@ -281,7 +283,7 @@ static void a_scale_subresource_may_be_added(void **state)
 	assert_int_equal(t.changes, 2);
 }
 
-static void what_nobody_wants_is_forgotten(void **state)
+static void unrequested_kinds_are_dropped(void **state)
 {
 	struct kind kind;
 	unsigned before;
@@ -305,20 +307,19 @@ static void there_is_an_end_to_groups(void **state)
 	for (int i = 0; i < (KINDS_MAX - KINDS_MAX / 4) / 2; i++) { /* a namespace's share */
 		snprintf(group, sizeof(group), "g%d.example.com", i);
 		assert_int_equal(get(group, "v1", "Thing", &kind, text), KIND_UNREAD);
-		assert_string_equal(text, "temporary: its kind is being looked for");
+		assert_string_equal(text, "temporary: its kind is being looked up");
 	}
 	assert_int_equal(get("one.more", "v1", "Thing", &kind, text), KIND_UNREAD);
 	assert_string_equal(text,
-		"wrong temporary: this namespace names as many groups and versions of scale targets that are not there "
-		"as are looked for at once");
+		"wrong temporary: this namespace refers to too many API groups and versions that do not exist");
 	assert_int_equal(get_for("bank", "one.else", "v1", "Thing", &kind, text), KIND_UNREAD);
-	assert_string_equal(text, "temporary: its kind is being looked for");
-	fakeloop_advance(400000); /* nobody asked again */
+	assert_string_equal(text, "temporary: its kind is being looked up");
+	fakeloop_advance(400000); /* no one asked again */
 	assert_int_equal(get("one.more", "v1", "Thing", &kind, text), KIND_UNREAD);
-	assert_string_equal(text, "temporary: its kind is being looked for");
+	assert_string_equal(text, "temporary: its kind is being looked up");
 }
 
-/* What is there counts for nobody, once it was seen. */
+/* A kind that exists counts for no namespace, once it was seen. */
 static void groups_that_are_there_have_no_end(void **state)
 {
 	struct kind kind;
@@ -337,7 +338,7 @@ static void groups_that_are_there_have_no_end(void **state)
 	}
 }
 
-static void there_is_an_end_to_resources_that_is_told(void **state)
+static void the_limit_of_resources_is_reported(void **state)
 {
 	struct buf list = BUF_INIT(1000000);
 	struct kind kind;
@@ -371,10 +372,10 @@ int main(void)
 		CASE(a_server_that_does_not_answer_is_asked_again),
 		CASE(nonsense_is_no_list),
 		CASE(a_scale_subresource_may_be_added),
-		CASE(what_nobody_wants_is_forgotten),
+		CASE(unrequested_kinds_are_dropped),
 		CASE(there_is_an_end_to_groups),
 		CASE(groups_that_are_there_have_no_end),
-		CASE(there_is_an_end_to_resources_that_is_told),
+		CASE(the_limit_of_resources_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

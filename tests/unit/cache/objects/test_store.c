@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the store knows, by way of watches and of answered writes, in whatever order the two come.
- */
+/* The store's content, from watches and from answered writes, in either order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,8 +34,8 @@ static struct {
 	struct store *store;
 	unsigned told, told_objects, told_jobs, told_hpas, told_synced, told_auths, told_known;
 	char last_auth[STORE_KEY_MAX];
-	char last[STORE_KEY_MAX]; /* key told of last */
-	char all[1024];           /* all keys told of, each with a blank */
+	char last[STORE_KEY_MAX]; /* last key notified */
+	char all[1024];           /* all keys notified, each with a blank */
 } t;
 
 static void on_object(void *arg, struct object *o, unsigned changes)
@@ -142,7 +140,7 @@ static double counted(const char *kind)
 	return value_of(COUNTERS_GAUGE, "kscaled_objects", kind);
 }
 
-/* The object as an answered write would return it: as it stands at the server now. */
+/* The object as an answered write would return it: as stored at the server now. */
 static json_t *answer_of(const char *path)
 {
 	return json_deep_copy(fakecluster_get(path));
@@ -164,7 +162,7 @@ static int32_t polling(const char *key)
 
 /* ---- Lists and watches ---- */
 
-static void what_is_there_is_known_when_synced(void **state)
+static void existing_objects_are_known_when_synced(void **state)
 {
 	(void)state;
 	fakecluster_apply(WEB, "{'spec':{'pollingInterval':7}}");
@@ -216,7 +214,7 @@ static void only_the_watched_namespaces_count(void **state)
 	assert_true(store_synced(t.store));
 	assert_null(store_trouble(t.store));
 	assert_int_equal(store_count(t.store, SCALED_OBJECT), 2);
-	/* A relist of one namespace says nothing about the other's. */
+	/* A relist of one namespace says nothing about the other. */
 	fakecluster_relist("/namespaces/bank/");
 	fakeloop_advance(10);
 	assert_int_equal(store_count(t.store, SCALED_OBJECT), 2);
@@ -237,8 +235,8 @@ static void a_missing_hpa_is_one_that_a_list_did_not_show(void **state)
 	assert_false(store_knows_hpas(t.store, "bank", &trouble));
 	assert_string_equal(trouble, "watching horizontalpodautoscalers: forbidden");
 	/*
-	 * of each object its rivals; what is known of the HPAs of the one, and why nothing is of
-	 * the other's
+	 * for each object its rivals; whether the HPAs of its namespace are known, and why the
+	 * other's are not
 	 */
 	assert_int_equal(t.told_hpas, 4);
 	assert_false(store_knows_hpas(t.store, "lab", &trouble));
@@ -255,7 +253,7 @@ static void a_missing_hpa_is_one_that_a_list_did_not_show(void **state)
 	assert_true(store_knows_hpas(t.store, "bank", &trouble));
 }
 
-static void changes_are_told_by_key(void **state)
+static void changes_are_reported_by_key(void **state)
 {
 	(void)state;
 	fakecluster_apply(WEB, "{'spec':{}}");
@@ -273,10 +271,10 @@ static void changes_are_told_by_key(void **state)
 	assert_true(counted("ScaledObject") == 0);
 }
 
-static void an_hpas_change_is_told_to_its_object(void **state)
+static void an_hpas_change_is_reported_for_its_object(void **state)
 {
 	(void)state;
-	/* One of an object that is not known is told when that is. */
+	/* An HPA of an unknown object is reported when that appears. */
 	fakecluster_apply(WEB_HPA, "{'metadata':{" MANAGED "," OWNED_BY("web") "}}");
 	fakeloop_advance(10);
 	assert_string_equal(t.all, "");
@@ -302,13 +300,13 @@ static void an_hpas_change_is_told_to_its_object(void **state)
 	assert_string_equal(t.all, "shop/web shop/web ");
 	assert_non_null(store_hpa(t.store, "shop/keda-hpa-web"));
 	forget_told();
-	fakecluster_change(WEB_HPA, "{'metadata':{'ownerReferences':null}}"); /* now it is nobody's */
+	fakecluster_change(WEB_HPA, "{'metadata':{'ownerReferences':null}}"); /* no one owns it now */
 	fakeloop_advance(10);
 	assert_string_equal(t.all, "shop/web ");
 	assert_null(store_hpa(t.store, "shop/keda-hpa-web"));
 }
 
-static void a_relist_sweeps_what_is_gone(void **state)
+static void a_relist_removes_deleted_objects(void **state)
 {
 	(void)state;
 	fakecluster_page(2, 1);
@@ -329,7 +327,7 @@ static void a_relist_sweeps_what_is_gone(void **state)
 	assert_int_equal(store_count(t.store, SCALED_OBJECT), 3);
 	/* The unchanged ones are no news. */
 	assert_int_equal(t.told, 2);
-	/* A second list that is cut off and begun anew. */
+	/* A second list that is cut off and restarted. */
 	fakecluster_relist("/scaledobjects");
 	fakeloop_advance(2);
 	fakecluster_relist("/scaledobjects");
@@ -395,7 +393,7 @@ static void an_older_answer_is_skipped(void **state)
 	json_decref(object);
 }
 
-/* The answer to a write comes when the watch has told already that the object is gone. */
+/* The answer to a write comes after the watch has reported the deletion. */
 static void an_answer_about_a_deleted_object_raises_no_ghost(void **state)
 {
 	json_t *object, *hpa;
@@ -485,7 +483,7 @@ static void the_deletion_of_a_predecessor_is_not_that_of_the_object(void **state
 	json_decref(anew);
 }
 
-static void what_a_write_did_not_find_is_forgotten(void **state)
+static void a_write_that_met_not_found_forgets_the_object(void **state)
 {
 	(void)state;
 	fakecluster_apply(WEB, "{'spec':{}}");
@@ -503,7 +501,7 @@ static void what_a_write_did_not_find_is_forgotten(void **state)
 
 /* ---- Bad input ---- */
 
-static void what_cannot_be_read_harms_nobody_and_is_said(void **state)
+static void an_unreadable_object_is_reported_and_harmless(void **state)
 {
 	const struct scaledobject *web;
 	static const char *const answers[] = { "{}", "[]", "{'metadata':{'name':7}}", "{'metadata':{'name':''}}",
@@ -583,7 +581,7 @@ static void keys_tell_the_kind(void **state)
 	assert_int_equal(strlen(store_job_key(long_name, long_name, key)), STORE_KEY_MAX - 1);
 }
 
-static void a_scaledjob_stands_beside_a_scaledobject_of_its_name(void **state)
+static void a_scaledjob_and_a_scaledobject_may_share_a_name(void **state)
 {
 	const char *trouble;
 	const struct object *object, *job;
@@ -759,13 +757,13 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_is_there_is_known_when_synced, setup_unstarted, teardown),
+		cmocka_unit_test_setup_teardown(existing_objects_are_known_when_synced, setup_unstarted, teardown),
 		cmocka_unit_test_setup_teardown(only_the_watched_namespaces_count, setup_unstarted, teardown),
 		cmocka_unit_test_setup_teardown(a_missing_hpa_is_one_that_a_list_did_not_show, setup_unstarted,
 			teardown),
-		CASE(changes_are_told_by_key),
-		CASE(an_hpas_change_is_told_to_its_object),
-		CASE(a_relist_sweeps_what_is_gone),
+		CASE(changes_are_reported_by_key),
+		CASE(an_hpas_change_is_reported_for_its_object),
+		CASE(a_relist_removes_deleted_objects),
 		CASE(a_list_is_true_whatever_was_known),
 		CASE(an_answer_is_ahead_of_the_watch),
 		CASE(an_older_answer_is_skipped),
@@ -773,11 +771,11 @@ int main(void)
 		CASE(a_created_hpa_is_known_at_once_and_survives_the_list_under_way),
 		CASE(an_hpa_without_our_label_is_learned_too),
 		CASE(the_deletion_of_a_predecessor_is_not_that_of_the_object),
-		CASE(what_a_write_did_not_find_is_forgotten),
-		CASE(what_cannot_be_read_harms_nobody_and_is_said),
+		CASE(a_write_that_met_not_found_forgets_the_object),
+		CASE(an_unreadable_object_is_reported_and_harmless),
 		CASE(each_object_is_shown_once),
 		cmocka_unit_test(keys_tell_the_kind),
-		CASE(a_scaledjob_stands_beside_a_scaledobject_of_its_name),
+		CASE(a_scaledjob_and_a_scaledobject_may_share_a_name),
 		CASE(an_answer_about_a_scaledjob_is_ahead_of_the_watch),
 		cmocka_unit_test_setup_teardown(without_scaledjobs_the_rest_goes_on, setup_unstarted, teardown),
 		CASE(both_kinds_are_shown),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the store tells of a change: what is another than before, and nothing else. */
+/* Notifications of the store: real changes, and nothing else. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@
 
 static struct {
 	struct store *store;
-	unsigned told, changes; /* how often; what, the last time */
+	unsigned told, changes; /* how often, and the last changes */
 } t;
 
 static void on_change(void *arg, struct object *o, unsigned changes)
@@ -63,7 +63,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* As an answered write would return it: as it stands at the server now. */
+/* As an answered write would return it: as stored at the server now. */
 static void learn_web(void)
 {
 	json_t *answer = json_deep_copy(fakecluster_get(WEB));
@@ -73,7 +73,7 @@ static void learn_web(void)
 }
 
 /* Each with all bits that it means and no other. */
-static void what_changed_is_told(void **state)
+static void changes_are_reported(void **state)
 {
 	static const struct {
 		const char *path, *change;
@@ -128,7 +128,7 @@ static struct objecttext_part part(const char *text)
 }
 
 /* The watch was quicker than the answer: by object and version. */
-static void what_is_kept_is_known_by_its_version(void **state)
+static void a_stored_version_is_known(void **state)
 {
 	const struct meta *meta;
 	struct objecttext text;
@@ -153,8 +153,8 @@ static void what_is_kept_is_known_by_its_version(void **state)
 	assert_false(store_has(t.store, &(struct objecttext){ .namespace_ = part("") }));
 }
 
-/* A status and finalizers that we wrote are no news; what others wrote meanwhile is. */
-static void an_answer_tells_only_what_its_writer_does_not_know(void **state)
+/* A status and finalizers that we wrote are not reported; those that others wrote meanwhile are. */
+static void an_answer_reports_only_foreign_changes(void **state)
 {
 	(void)state;
 	fakecluster_apply(WEB, "{'spec':{'pollingInterval':7}}");
@@ -178,7 +178,7 @@ static const char *version_of(const char *path)
 	return json_str_or_empty(json_object_get(fakecluster_get(path), "metadata"), "resourceVersion");
 }
 
-/* One event after the other, and what is kept of the HPA then. */
+/* One event after the other, and the content of the HPA afterwards. */
 static const struct hpa *hpa_after(const char *change)
 {
 	fakecluster_change(WEB_HPA, change);
@@ -186,7 +186,10 @@ static const struct hpa *hpa_after(const char *change)
 	return store_hpa(t.store, "shop/keda-hpa-web");
 }
 
-/* What differs in nothing that is read is not decoded; its version is known all the same. */
+/*
+ * An object that differs only in fields that are not read is not decoded; its version is known
+ * anyway.
+ */
 static void the_same_in_another_version_is_kept(void **state)
 {
 	const struct hpa *first, *later;
@@ -206,7 +209,7 @@ static void the_same_in_another_version_is_kept(void **state)
 	assert_int_equal(later->current_replicas, 2);
 	later = hpa_after("{'spec':{'maxReplicas':4}}");
 	assert_true(t.changes & OBJECT_HPA);
-	/* Deleted, and made anew with the same words: another object. */
+	/* Deleted and recreated with the same content: another object. */
 	fakecluster_delete(WEB_HPA);
 	fakecluster_apply(WEB_HPA, "{'metadata':{" MANAGED "," OWNED_BY("web") "},'spec':{'maxReplicas':4}}");
 	fakeloop_advance(10);
@@ -215,7 +218,7 @@ static void the_same_in_another_version_is_kept(void **state)
 }
 
 /* A list is true whatever was known: after it the text is compared with its events alone. */
-static void what_a_list_brought_is_read_again(void **state)
+static void objects_of_a_list_are_read_again(void **state)
 {
 	const struct hpa *first;
 
@@ -230,7 +233,7 @@ static void what_a_list_brought_is_read_again(void **state)
 	assert_string_equal(first->meta.resource_version, version_of(WEB_HPA));
 }
 
-/* The echo of an answered write is not decoded: it stands there already. */
+/* The echo of an answered write is not decoded: it is known already. */
 static void the_echo_of_a_write_is_known(void **state)
 {
 	const struct object *o;
@@ -253,10 +256,10 @@ static void the_echo_of_a_write_is_known(void **state)
 }
 
 /*
- * Deleted and made anew while the watch was away: nothing that is kept of the one is about the
- * other, and who holds the old record sees that it is gone.
+ * Deleted and recreated while the watch was away: nothing kept for the old one applies to the new
+ * one, and holders of the old record see that it is gone.
  */
-static void one_made_anew_is_another_record(void **state)
+static void a_recreated_object_is_another_record(void **state)
 {
 	struct object *old;
 	json_t *anew;
@@ -292,13 +295,13 @@ static void one_made_anew_is_another_record(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(what_changed_is_told),
+		CASE(changes_are_reported),
 		CASE(the_same_in_another_version_is_kept),
-		CASE(what_a_list_brought_is_read_again),
+		CASE(objects_of_a_list_are_read_again),
 		CASE(the_echo_of_a_write_is_known),
-		CASE(what_is_kept_is_known_by_its_version),
-		CASE(one_made_anew_is_another_record),
-		CASE(an_answer_tells_only_what_its_writer_does_not_know),
+		CASE(a_stored_version_is_known),
+		CASE(a_recreated_object_is_another_record),
+		CASE(an_answer_reports_only_foreign_changes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

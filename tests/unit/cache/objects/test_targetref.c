@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From scaleTargetRef to a watched target: kinds that come, go, and are named anew while we run. */
+/* From scaleTargetRef to a watched target: kinds that appear, disappear and change while we run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -145,7 +145,7 @@ static void kinds_lead_to_their_resources(void **state)
 	assert_string_equal(found(&so, &waits),
 		"invalid: spec.scaleTargetRef.apiVersion: \"a/b/c\" is not a group and version, like apps/v1");
 	so.spec.target_api_version = (char[]){ "argoproj.io/v1alpha1" };
-	assert_string_equal(found(&so, &waits), "temporary: its kind is being looked for");
+	assert_string_equal(found(&so, &waits), "temporary: its kind is being looked up");
 	assert_true(waits);
 	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_GET, ARGO, 1, 500);
 	fakeloop_advance(10);
@@ -174,7 +174,7 @@ static void a_kind_is_looked_up_and_watched(void **state)
 	assert_int_equal(fakecluster_calls(KUBE_GET, ARGO), 0);
 }
 
-static void what_cannot_be_scaled_is_refused(void **state)
+static void unscalable_targets_are_refused(void **state)
 {
 	(void)state;
 	fakecluster_serve(ARGO, ROLLOUTS);
@@ -186,8 +186,7 @@ static void what_cannot_be_scaled_is_refused(void **state)
 	fakecluster_apply(OBJECT, OF_KIND("Cluster"));
 	fakeloop_advance(20);
 	assert_string_equal(found_now(),
-		"invalid: kind Cluster of argoproj.io/v1alpha1 stands in no namespace, so it cannot be scaled by a "
-		"ScaledObject");
+		"invalid: kind Cluster of argoproj.io/v1alpha1 is not namespaced, so a ScaledObject cannot scale it");
 	assert_false(targetref_unscalable(t.refs, store_object(t.store, "shop/web")->of.so));
 	fakecluster_apply(OBJECT, OF_KIND("Rolout"));
 	fakeloop_advance(20);
@@ -277,7 +276,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(kinds_lead_to_their_resources),
 		CASE(a_kind_is_looked_up_and_watched),
-		CASE(what_cannot_be_scaled_is_refused),
+		CASE(unscalable_targets_are_refused),
 		CASE(the_kind_changes_while_we_run),
 		CASE(the_crd_comes_and_goes),
 		CASE(a_deletion_knows_the_resource_from_the_status),

@@ -28,7 +28,7 @@ static struct {
 	struct kinds *kinds;
 	struct targets *targets;
 	unsigned told;
-	char all[1024]; /* keys told of */
+	char all[1024]; /* keys notified */
 } t;
 
 static void on_change(void *arg, struct object *o, unsigned changes)
@@ -173,7 +173,7 @@ static int setup_closed(void **state)
  * At a start the objects come page by page; the lists of their targets wait for them, so that none
  * is read by itself.
  */
-static void lists_wait_until_the_wishes_are_said(void **state)
+static void lists_wait_for_the_wanted_targets(void **state)
 {
 	(void)state;
 	fakecluster_apply(WEB, REPLICAS(3));
@@ -202,7 +202,7 @@ static void lists_do_not_wait_for_ever(void **state)
 	assert_int_equal(replicas("shop/web"), 3);
 }
 
-static void changes_that_matter_are_told(void **state)
+static void relevant_changes_are_reported(void **state)
 {
 	(void)state;
 	fakecluster_apply(WEB, REPLICAS(3));
@@ -231,7 +231,7 @@ static void changes_that_matter_are_told(void **state)
 	assert_int_equal(replicas("shop/web"), 1);
 }
 
-static void a_relist_finds_what_is_gone(void **state)
+static void a_relist_finds_deleted_targets(void **state)
 {
 	(void)state;
 	fakecluster_apply(WEB, REPLICAS(3));
@@ -368,14 +368,14 @@ static void a_read_that_fails_is_tried_again(void **state)
 	want("shop/web", "web");
 	fakeloop_advance(100);
 	assert_int_equal(state_of("shop/web"), TARGET_UNREAD);
-	assert_null(targets_trouble(fakeobject("shop/web"))); /* what passes is no news */
+	assert_null(targets_trouble(fakeobject("shop/web"))); /* passing errors are not reported */
 	fakeloop_advance(1000);
 	assert_int_equal(replicas("shop/web"), 3);
 	assert_int_equal(reads(), 3);
 	assert_int_equal(t.told, 1);
 }
 
-static void a_read_that_keeps_failing_is_told_and_backed_off(void **state)
+static void a_read_that_keeps_failing_is_reported_and_backs_off(void **state)
 {
 	static const int statuses[] = { 403, 500, 0 };
 
@@ -415,7 +415,7 @@ static void the_watch_beats_the_read(void **state)
 	fakeloop_advance(2000);
 	assert_int_equal(replicas("shop/web"), 4);
 	assert_int_equal(t.told, 1);
-	/* Also when it tells of the end. */
+	/* Also when it reports the end. */
 	fakecluster_apply(DEPLOYMENT("b"), REPLICAS(1));
 	fakeloop_advance(10);
 	want("shop/b", "b");
@@ -428,7 +428,7 @@ static void the_watch_beats_the_read(void **state)
 }
 
 /*
- * Deleted and made anew; the read saw the new one, the watch comes to the old one's end afterwards.
+ * Deleted and recreated; the read saw the new one, the watch reports the old one's end afterwards.
  */
 static void the_end_of_a_predecessor(void **state)
 {
@@ -498,11 +498,11 @@ static void an_answered_write_is_ahead_of_the_watch(void **state)
 	fakeloop_advance(200); /* the older event and the write's own: nothing is undone, nothing is news */
 	assert_int_equal(replicas("shop/web"), 0);
 	assert_int_equal(t.told, 0);
-	/* Set back by somebody: that is news. */
+	/* Set back by someone: that is reported. */
 	fakecluster_change(WEB, REPLICAS(3));
 	fakeloop_advance(200);
 	assert_int_equal(t.told, 1);
-	/* An answer that is older than what the watch brought. */
+	/* An answer that is older than the watch's state. */
 	learn("1", 9);
 	assert_int_equal(replicas("shop/web"), 3);
 	targets_get(fakeobject("shop/web"), &w);
@@ -537,7 +537,7 @@ static void odd_answers_are_ignored(void **state)
 	json_t *empty = json_object();
 
 	(void)state;
-	learn("5", 1); /* nobody wants it */
+	learn("5", 1); /* no one wants it */
 	fakecluster_apply(WEB, REPLICAS(3));
 	want("shop/web", "web");
 	learn("5", 1); /* not read yet */
@@ -550,7 +550,7 @@ static void odd_answers_are_ignored(void **state)
 
 /* ---- Trouble ---- */
 
-static void a_watch_that_fails_is_told_to_who_waits(void **state)
+static void a_failing_watch_is_reported_to_waiting_owners(void **state)
 {
 	(void)state;
 	fakecluster_apply(WEB, REPLICAS(3));
@@ -565,7 +565,7 @@ static void a_watch_that_fails_is_told_to_who_waits(void **state)
 	fakeloop_advance(2000);
 	assert_null(targets_trouble(fakeobject("shop/web")));
 	assert_int_equal(replicas("shop/web"), 3);
-	/* Later it is no news: what was known still stands. */
+	/* Later it is not reported: the last state stays in use. */
 	forget_told();
 	fakecluster_trouble("/deployments", ERR_TEMPORARY, "connection refused");
 	fakeloop_advance(10);
@@ -574,10 +574,10 @@ static void a_watch_that_fails_is_told_to_who_waits(void **state)
 }
 
 /*
- * Not of Deployments, as the API server has it; should it come, it is no number of replicas, and
- * is told.
+ * Impossible for Deployments, says the API server; if it comes, it is not a number of replicas, and
+ * is reported.
  */
-static void what_cannot_be_read_is_told(void **state)
+static void unreadable_objects_are_reported(void **state)
 {
 	(void)state;
 	fakecluster_apply(WEB, REPLICAS(3));
@@ -603,25 +603,25 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(the_first_wish_of_a_kind_starts_its_watch),
-		cmocka_unit_test_setup_teardown(lists_wait_until_the_wishes_are_said, setup_closed, teardown),
+		cmocka_unit_test_setup_teardown(lists_wait_for_the_wanted_targets, setup_closed, teardown),
 		cmocka_unit_test_setup_teardown(lists_do_not_wait_for_ever, setup_closed, teardown),
-		CASE(changes_that_matter_are_told),
-		CASE(a_relist_finds_what_is_gone),
+		CASE(relevant_changes_are_reported),
+		CASE(a_relist_finds_deleted_targets),
 		CASE(a_target_may_be_shared),
 		CASE(an_owner_wants_one_at_a_time),
 		cmocka_unit_test_setup_teardown(watches_keep_to_the_namespaces, setup_two_namespaces, teardown),
 		CASE(a_late_wish_is_read_once),
 		CASE(a_wish_in_the_middle_of_the_list),
 		CASE(a_read_that_fails_is_tried_again),
-		CASE(a_read_that_keeps_failing_is_told_and_backed_off),
+		CASE(a_read_that_keeps_failing_is_reported_and_backs_off),
 		CASE(the_watch_beats_the_read),
 		CASE(the_end_of_a_predecessor),
 		CASE(releasing_while_it_is_read),
 		CASE(an_answered_write_is_ahead_of_the_watch),
 		CASE(an_answer_about_another_of_its_name),
 		CASE(odd_answers_are_ignored),
-		CASE(a_watch_that_fails_is_told_to_who_waits),
-		CASE(what_cannot_be_read_is_told),
+		CASE(a_failing_watch_is_reported_to_waiting_owners),
+		CASE(unreadable_objects_are_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

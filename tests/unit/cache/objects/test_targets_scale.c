@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Targets whose replicas only /scale tells: kinds that keep them elsewhere, and kinds that may not
- * be watched.
+ * Targets whose replicas only /scale has: kinds that keep them elsewhere, and kinds that may not be
+ * watched.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -104,7 +104,7 @@ static int replicas(const char *owner_key)
 	return w ? w->replicas : -1;
 }
 
-/* -1: there is none, for the reason in *err. */
+/* -1: none, for the reason in *err. */
 static int read_environment(const char *owner_key, struct strmap *env, struct err *err)
 {
 	const struct workload *w = workload_of(owner_key);
@@ -166,7 +166,7 @@ static void they_are_read_once_per_change_of_the_spec(void **state)
 	assert_int_equal(t.told, 3);
 }
 
-/* Whatever such a kind means by .spec.replicas, also a number that could be one of replicas. */
+/* Such a kind may use .spec.replicas for anything, even a number that could be one of replicas. */
 static void spec_replicas_may_be_another_thing(void **state)
 {
 	static const char *const odd[] = { "'many'", "{'min':1,'max':9}", "1099511627776", "-1", "2.5", "[]", "true",
@@ -256,8 +256,8 @@ static void a_late_wish(void **state)
 }
 
 /*
- * Deleted and made anew; the read saw the new one, the watch comes to the old one's end while its
- * scale is asked for.
+ * Deleted and recreated; the read saw the new one, the watch reports the old one's end while its
+ * scale is being read.
  */
 static void the_end_of_a_predecessor(void **state)
 {
@@ -276,7 +276,7 @@ static void the_end_of_a_predecessor(void **state)
 	assert_int_equal(replicas("shop/web"), 7);
 }
 
-static void a_scale_that_cannot_be_read_is_told(void **state)
+static void an_unreadable_scale_is_reported(void **state)
 {
 	(void)state;
 	fakecluster_apply(WEB, SIZE(3));
@@ -426,7 +426,7 @@ static void an_older_answer_undoes_nothing(void **state)
 	assert_int_equal(replicas("shop/web"), 8);
 }
 
-static void a_scale_that_is_denied_too_is_told(void **state)
+static void a_denied_scale_is_reported(void **state)
 {
 	(void)state;
 	fakecluster_apply(WEB, REPLICAS(3));
@@ -508,14 +508,14 @@ static void a_pod_template_of_a_deployment_is_followed(void **state)
 	fakecluster_change(WEB, ROLLOUT_OF("../secrets"));
 	fakeloop_advance(20);
 	expect_pods("shop/web", TARGET_PRESENT, "");
-	/* The last one who needs Deployments lets them go. */
+	/* The last one that needs Deployments releases them. */
 	assert_int_equal(fakecluster_watches("/apis/apps/v1/deployments"), 1);
 	targets_release(fakeobject("shop/two"));
 	fakeloop_advance(10);
 	assert_int_equal(fakecluster_watches("/apis/apps/v1/deployments"), 0);
 }
 
-/* Who scales the Deployment itself is no matter of who borrows its template. */
+/* Owners of the Deployment itself do not matter to those that borrow its template. */
 static void a_deployment_may_be_a_target_and_lend_its_pods(void **state)
 {
 	const struct target_ref ref = { "apps", "v1", "deployments", "shop", "pods" };
@@ -538,7 +538,7 @@ static void a_deployment_may_be_a_target_and_lend_its_pods(void **state)
 	targets_release(fakeobject("shop/web"));
 	expect_pods("shop/pods", TARGET_PRESENT, "2");
 	fakecluster_change(WEB, ROLLOUT_OF("pods"));
-	want("shop/web", "web"); /* what it borrows is let go at the end */
+	want("shop/web", "web"); /* the borrowed one is released at the end */
 	fakeloop_advance(20);
 }
 
@@ -554,14 +554,14 @@ int main(void)
 		ELSEWHERE(released_while_it_is_read),
 		ELSEWHERE(a_late_wish),
 		ELSEWHERE(the_end_of_a_predecessor),
-		ELSEWHERE(a_scale_that_cannot_be_read_is_told),
+		ELSEWHERE(an_unreadable_scale_is_reported),
 		ELSEWHERE(our_own_write_is_known),
 		CASE(then_scale_is_read_now_and_then),
 		CASE(until_the_watch_is_allowed),
 		CASE(a_pod_template_of_a_deployment_is_followed),
 		CASE(a_deployment_may_be_a_target_and_lend_its_pods),
 		CASE(an_older_answer_undoes_nothing),
-		CASE(a_scale_that_is_denied_too_is_told),
+		CASE(a_denied_scale_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,13 +16,13 @@ struct scalers_fixture {
 	struct counters *counters;
 	struct cache *cache;
 	const char *key; /* of the one object there is: "shop/web" until the test sets another */
-	unsigned told;   /* how often something that it needs was said to be different */
+	unsigned told;   /* how often an input was reported as changed */
 };
 
 void scalers_fixture_start(struct scalers_fixture *f); /* everything has been listed when it returns */
 void scalers_fixture_end(struct scalers_fixture *f);
 struct object *scalers_fixture_object(const struct scalers_fixture *f); /* NULL */
-/* scalers_get of the object; as of one that is gone when there is none */
+/* scalers_get of the object, or of a missing one */
 int scalers_fixture_get(const struct scalers_fixture *f, struct built *out, struct err *err);
 
 #endif

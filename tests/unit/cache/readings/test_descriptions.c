@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What sources say of their metrics: asked once for all who need it, again while it is needed, told
- * when it is another; and what the scalers of an object are meanwhile.
+ * Descriptions of sources: requested once for all users, again while needed, reported when they
+ * change; and the scalers of an object meanwhile.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -72,7 +72,7 @@ static void expect(const char *said)
 		fail_msg("\"%s\", not \"%s\"", text, said);
 }
 
-#define WAITS "waiting: trigger 0 (telling): source a has not said yet which metrics there are"
+#define WAITS "waiting: trigger 0 (telling): source a has not described its metrics yet"
 
 /* ---- Describing ---- */
 
@@ -88,7 +88,7 @@ static void a_trigger_has_the_metrics_that_its_source_names(void **state)
 	assert_int_equal(fakesource_described("a"), 1);
 }
 
-static void a_new_description_is_told_and_the_same_is_not(void **state)
+static void only_a_new_description_is_reported(void **state)
 {
 	(void)state;
 	fakesource_describe("a", "queue:5");
@@ -104,8 +104,8 @@ static void a_new_description_is_told_and_the_same_is_not(void **state)
 	expect("s0-queue 7000,");
 }
 
-/* What was said stays, and that it does is told once; so is the end of it. */
-static void a_description_that_turns_wrong_is_told(void **state)
+/* The description stays; that, and the end of it, is reported once. */
+static void a_description_that_turns_wrong_is_reported(void **state)
 {
 	struct built built;
 
@@ -122,7 +122,7 @@ static void a_description_that_turns_wrong_is_told(void **state)
 	expect("s0-queue 7000,s0-load 2000,");
 	assert_int_equal(scalers_fixture_get(&t, &built, NULL), 0);
 	assert_non_null(
-		strstr(built.list[0].ignored, "what it says now of its metrics, and what it said before is in use: "));
+		strstr(built.list[0].ignored, "its present description of its metrics, so the earlier one is used: "));
 	assert_string_equal(built.list[1].ignored, built.list[0].ignored);
 	fakesource_describe("a", "queue:7,load:2");
 	fakeloop_advance(20000);
@@ -131,7 +131,7 @@ static void a_description_that_turns_wrong_is_told(void **state)
 	assert_null(built.list[0].ignored);
 }
 
-static void a_source_that_says_nothing_has_one_scaler_that_stands_for_it(void **state)
+static void an_undescribed_source_has_one_placeholder(void **state)
 {
 	(void)state;
 	fakesource_describe("a", NULL);
@@ -149,7 +149,7 @@ static void a_source_that_says_nothing_has_one_scaler_that_stands_for_it(void **
 	expect("s0-queue 5000,s1-scripted-r 5000,");
 }
 
-static void what_the_hpa_has_is_what_the_source_said_before(void **state)
+static void the_hpa_has_the_earlier_description(void **state)
 {
 	(void)state;
 	fakesource_describe("a", NULL);
@@ -188,7 +188,7 @@ static void a_scaledjob_has_no_hpa_to_go_by(void **state)
 	assert_string_equal(built.list[1].metric_name, "s0-load");
 }
 
-static void what_is_not_needed_is_not_asked(void **state)
+static void unused_descriptions_are_not_requested(void **state)
 {
 	unsigned asked;
 
@@ -254,7 +254,7 @@ static size_t built_count(void)
 	return built.count;
 }
 
-static void an_object_has_so_many_metrics_and_no_more(void **state)
+static void an_object_has_a_limit_of_metrics(void **state)
 {
 	(void)state;
 	fakesource_describe("a", many(200));
@@ -273,7 +273,7 @@ static void an_object_has_so_many_metrics_and_no_more(void **state)
 	assert_int_equal(built_count(), 202);
 }
 
-/* The HPA may be of a time when there was no such limit, or somebody wrote in it. */
+/* The HPA may be from before this limit existed, or someone may have edited it. */
 static void no_more_are_taken_from_the_hpa(void **state)
 {
 	static char text[80000];
@@ -304,16 +304,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_trigger_has_the_metrics_that_its_source_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_new_description_is_told_and_the_same_is_not, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_description_that_turns_wrong_is_told, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_source_that_says_nothing_has_one_scaler_that_stands_for_it, setup,
-			teardown),
-		cmocka_unit_test_setup_teardown(what_the_hpa_has_is_what_the_source_said_before, setup, teardown),
+		cmocka_unit_test_setup_teardown(only_a_new_description_is_reported, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_description_that_turns_wrong_is_reported, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_undescribed_source_has_one_placeholder, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_hpa_has_the_earlier_description, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_scaledjob_has_no_hpa_to_go_by, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_not_needed_is_not_asked, setup, teardown),
+		cmocka_unit_test_setup_teardown(unused_descriptions_are_not_requested, setup, teardown),
 		cmocka_unit_test_setup_teardown(two_are_asked_at_the_same_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_formula_needs_one_metric, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_object_has_so_many_metrics_and_no_more, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_object_has_a_limit_of_metrics, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_more_are_taken_from_the_hpa, setup, teardown),
 	};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the last timed poll brought: per object and question, until it is too old or its object
- * goes.
+ * The results of the last timed poll: per object and question, until they are too old or the object
+ * is gone.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +71,7 @@ static double peek(const char *key, const struct question *q, int64_t since_ms)
 
 static void each_object_has_its_own_of_a_shared_question(void **state)
 {
-	struct question *same = question("a"); /* built anew, as after a change */
+	struct question *same = question("a"); /* rebuilt, as after a change */
 
 	(void)state;
 	assert_true(peek(KEY, t.a, 0) == -2);
@@ -105,7 +105,7 @@ static void a_failure_is_held_as_an_answer_is(void **state)
 	assert_true(peek(KEY, t.a, 0) == 2);
 }
 
-static void what_is_too_old_is_forgotten(void **state)
+static void old_results_are_forgotten(void **state)
 {
 	(void)state;
 	put(KEY, t.a, 1, 10, 0);
@@ -114,11 +114,11 @@ static void what_is_too_old_is_forgotten(void **state)
 	put(KEY, t.b, 2, 30, 10);
 	assert_true(peek(KEY, t.a, 0) == 1);
 	put(KEY, t.b, 2, 30, 11);
-	assert_true(peek(KEY, t.a, 0) == -2); /* also of questions that nobody asks any more */
+	assert_true(peek(KEY, t.a, 0) == -2); /* also for questions that are no longer asked */
 	assert_true(peek(KEY, t.b, 0) == 2);
 }
 
-static void what_is_forgotten_is_gone(void **state)
+static void forgotten_results_are_gone(void **state)
 {
 	(void)state;
 	put(KEY, t.a, 1, 10, 0);
@@ -144,7 +144,7 @@ int __wrap_strcmp(const char *a, const char *b)
  * An object has up to a thousand questions with keys that may be long and differ at their ends:
  * they are not compared each with each.
  */
-static void many_questions_are_told_apart_by_themselves(void **state)
+static void many_questions_are_distinguished_by_pointer(void **state)
 {
 	enum { MANY = 200 };
 	struct questions shared = { 0 };
@@ -180,9 +180,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(each_object_has_its_own_of_a_shared_question),
 		CASE(a_failure_is_held_as_an_answer_is),
-		CASE(what_is_too_old_is_forgotten),
-		CASE(what_is_forgotten_is_gone),
-		CASE(many_questions_are_told_apart_by_themselves),
+		CASE(old_results_are_forgotten),
+		CASE(forgotten_results_are_gone),
+		CASE(many_questions_are_distinguished_by_pointer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who is watched for whom, and who is told: on the fake API server, the fake loop and scripted
- * sources.
+ * Which questions are watched, and which objects are notified: on the fake API server, the fake
+ * loop and scripted sources.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,7 @@ static struct {
 	struct cache *cache;
 	unsigned told;
 	char last[300];
-	bool release; /* who is told gives it up */
+	bool release; /* the notified object releases it */
 } t;
 
 static void on_wake(void *arg, struct object *o)
@@ -107,10 +107,10 @@ static void hold(const char *key)
 	pass(0);
 }
 
-static void one_watch_for_all_who_ask(void **state)
+static void one_watch_for_all_holders(void **state)
 {
 	(void)state;
-	assert_int_equal(fakesource_watches_begun(), 0); /* nobody works: a standby */
+	assert_int_equal(fakesource_watches_begun(), 0); /* no holder: a standby */
 	hold("default/one");
 	hold("default/two");
 	hold("default/two"); /* held once */
@@ -134,7 +134,7 @@ static void one_watch_for_all_who_ask(void **state)
 	assert_int_equal(fakesource_watched("a"), 0);
 }
 
-static void two_triggers_with_one_question_are_told_once(void **state)
+static void two_triggers_with_one_question_are_notified_once(void **state)
 {
 	(void)state;
 	object("two", "a", "a");
@@ -146,7 +146,7 @@ static void two_triggers_with_one_question_are_told_once(void **state)
 }
 
 /* Whoever polls builds them; the watch of a question that is still asked stays. */
-static void watches_follow_what_is_asked(void **state)
+static void watches_follow_the_questions(void **state)
 {
 	struct built built;
 
@@ -168,7 +168,7 @@ static void watches_follow_what_is_asked(void **state)
 	assert_int_equal(fakesource_watches_begun(), 3);
 }
 
-static void what_cannot_be_built_leaves_them(void **state)
+static void a_failed_build_keeps_the_watches(void **state)
 {
 	struct built built;
 
@@ -183,7 +183,7 @@ static void what_cannot_be_built_leaves_them(void **state)
 }
 
 /* The first at once, those that follow together when the pace allows; the last is not lost. */
-static void a_storm_is_told_of_by_the_pace(void **state)
+static void a_storm_is_paced(void **state)
 {
 	(void)state;
 	hold("default/one");
@@ -204,7 +204,7 @@ static void a_storm_is_told_of_by_the_pace(void **state)
 	assert_int_equal(t.told, 1);
 }
 
-static void who_is_told_may_let_go(void **state)
+static void a_notified_holder_may_release(void **state)
 {
 	(void)state;
 	hold("default/one");
@@ -227,7 +227,7 @@ static void who_is_told_may_let_go(void **state)
 	assert_int_equal(t.told, 0);
 }
 
-static void what_there_is_to_say(void **state)
+static void reports(void **state)
 {
 	struct watch_report report;
 	struct built built;
@@ -244,7 +244,7 @@ static void what_there_is_to_say(void **state)
 	assert_int_equal(pushes_stats(t.cache->pushes).watches[WATCH_OFF], 1);
 }
 
-/* One namespace does not get all; what is beyond its share polls, and is told. */
+/* One namespace does not get all watches; questions beyond its share poll, and that is reported. */
 static void beyond_the_share(void **state)
 {
 	struct watch_report report = { .tell = false };
@@ -263,7 +263,7 @@ static void beyond_the_share(void **state)
 	assert_int_equal(scalers_get(t.cache->scalers, stored("default/s63"), &built, NULL), 0);
 	assert_int_equal(pushes_report(built.list[0].question, &report), PUSHES_REPORTED);
 	assert_int_equal(report.state, WATCH_OFF);
-	assert_string_equal(report.why, "too many questions of this namespace are watched already");
+	assert_string_equal(report.why, "too many triggers of this namespace are watched already");
 	assert_true(report.tell);
 	assert_int_equal(fakesource_watched("s63"), 0);
 	pushes_release(stored("default/s0"));
@@ -276,13 +276,13 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(one_watch_for_all_who_ask),
-		CASE(two_triggers_with_one_question_are_told_once),
-		CASE(watches_follow_what_is_asked),
-		CASE(what_cannot_be_built_leaves_them),
-		CASE(a_storm_is_told_of_by_the_pace),
-		CASE(who_is_told_may_let_go),
-		CASE(what_there_is_to_say),
+		CASE(one_watch_for_all_holders),
+		CASE(two_triggers_with_one_question_are_notified_once),
+		CASE(watches_follow_the_questions),
+		CASE(a_failed_build_keeps_the_watches),
+		CASE(a_storm_is_paced),
+		CASE(a_notified_holder_may_release),
+		CASE(reports),
 		CASE(beyond_the_share),
 	};
 

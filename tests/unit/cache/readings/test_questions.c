@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One question under each key, as long as somebody counts it. */
+/* One question under each key, as long as it has references. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static void those_of_one_key_are_one(void **state)
 	(void)state;
 	assert_ptr_equal(first, second);
 	assert_ptr_not_equal(first, other);
-	assert_int_equal(freed, 1); /* what was brought the second time */
+	assert_int_equal(freed, 1); /* the duplicate */
 	assert_ptr_equal(questions_share(&questions, other), other);
 	question_unref(second);
 	assert_ptr_equal(question("a"), first);
@@ -45,7 +45,7 @@ static void those_of_one_key_are_one(void **state)
 	assert_null(questions.all);
 }
 
-static void one_that_ended_is_made_anew(void **state)
+static void an_ended_question_is_made_again(void **state)
 {
 	(void)state;
 	freed = 0;
@@ -84,7 +84,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(those_of_one_key_are_one),
-		cmocka_unit_test(one_that_ended_is_made_anew),
+		cmocka_unit_test(an_ended_question_is_made_again),
 		cmocka_unit_test(those_of_two_namespaces_are_neithers),
 	};
 

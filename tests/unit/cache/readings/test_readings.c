@@ -49,9 +49,7 @@ static void fake_cancel(void *handle)
 	cancelled++;
 }
 
-static const struct scaler_type fake_type = { .name = "fake",
-	.ask = fake_ask,
-	.cancel = fake_cancel };
+static const struct scaler_type fake_type = { .name = "fake", .ask = fake_ask, .cancel = fake_cancel };
 
 static const struct scaler_type metered_type = { .name = "metered",
 	.ask = fake_ask,
@@ -191,7 +189,7 @@ static void young_answers_come_from_memory_and_never_at_once(void **state)
 	assert_int_equal(ask_count, 1);
 }
 
-static void an_old_answer_is_asked_anew(void **state)
+static void an_old_answer_is_asked_for_again(void **state)
 {
 	struct fixture *f = *state;
 	struct heard a = { 0 }, b = { 0 };
@@ -225,7 +223,7 @@ static void a_failure_reaches_all_and_is_kept(void **state)
 	assert_int_equal(ask_count, 1);
 }
 
-static void a_failure_says_when_it_was_and_is_kept_as_long_as_the_asker_says(void **state)
+static void a_failure_has_its_time_and_is_kept_for_the_askers_max_age(void **state)
 {
 	struct fixture *f = *state;
 	struct heard a = { 0 }, b = { 0 };
@@ -235,7 +233,7 @@ static void a_failure_says_when_it_was_and_is_kept_as_long_as_the_asker_says(voi
 	ask_for(f, 0, &a);
 	refuse(0, "connection refused");
 	assert_true(a.completed_at_ms >= before_ms && a.completed_at_ms <= loop_now_ms(f->loop));
-	/* Who hears of it later hears of the same. */
+	/* A later asker gets the same answer. */
 	ask_for(f, FOREVER, &b);
 	settle(f);
 	assert_true(b.completed_at_ms == a.completed_at_ms);
@@ -321,8 +319,8 @@ static struct readings_wait *ask_after(struct fixture *f, uint64_t after, struct
 	return readings_ask(f->readings, f->q, after, FOREVER, loop_now_ms(f->loop) + FOREVER, on_heard, h);
 }
 
-/* However young an answer is: what was asked before the word came may not know of it. */
-static void who_was_told_something_does_not_take_what_was_asked_before(void **state)
+/* However young an answer is: one asked for before the notification may not include the change. */
+static void a_mark_excludes_earlier_queries(void **state)
 {
 	struct fixture *f = *state;
 	struct heard a = { 0 }, b = { 0 }, c = { 0 };
@@ -335,7 +333,7 @@ static void who_was_told_something_does_not_take_what_was_asked_before(void **st
 	assert_int_equal(ask_count, 2);
 	answer(1, 2);
 	assert_true(b.times == 1 && b.value == 2);
-	/* But what was asked since will do, from memory. */
+	/* One asked for since then will do, from memory. */
 	ask_after(f, mark, &c);
 	settle(f);
 	assert_true(c.times == 1 && c.value == 2);
@@ -343,10 +341,10 @@ static void who_was_told_something_does_not_take_what_was_asked_before(void **st
 }
 
 /*
- * A query under way began too early: one more follows it, for all who wait, and those who joined
- * the first are not kept waiting.
+ * A query under way began too early: one more follows it for all who wait; those who joined the
+ * first are not delayed.
  */
-static void it_does_not_join_what_began_before(void **state)
+static void a_mark_does_not_join_an_earlier_query(void **state)
 {
 	struct fixture *f = *state;
 	struct heard poll = { 0 }, a = { 0 }, b = { 0 }, gone = { 0 };
@@ -370,7 +368,7 @@ static void it_does_not_join_what_began_before(void **state)
 	assert_int_equal(readings_stats(f->readings).waiters, 0);
 }
 
-static void it_waits_no_longer_than_it_says(void **state)
+static void an_asker_waits_until_its_deadline(void **state)
 {
 	struct fixture *f = *state;
 	struct heard poll = { 0 }, a = { 0 };
@@ -382,7 +380,7 @@ static void it_waits_no_longer_than_it_says(void **state)
 	assert_string_equal(a.err, "fake server: no answer in time");
 	assert_true(a.completed_at_ms == 0);
 	answer(0, 1);
-	assert_int_equal(ask_count, 1); /* nobody waits for the next */
+	assert_int_equal(ask_count, 1); /* no one waits for the next */
 }
 
 static void waiters_are_capped(void **state)
@@ -474,7 +472,7 @@ static void a_source_that_wishes_so_rests(void **state)
 	fakeloop_advance(100);
 	ask_for(f, 0, &h[3]);
 	assert_int_equal(ask_count, 2);
-	/* The next answer says nothing of the kind. */
+	/* The next answer asks for no rest. */
 	answer(1, 8);
 	settle(f);
 	assert_true(h[3].value == 8);
@@ -485,8 +483,8 @@ static void a_source_that_wishes_so_rests(void **state)
 }
 
 /*
- * What bills each request: after an answer nobody's age or mark has it asked again, until the time
- * is over. A failure is no answer.
+ * A source that bills each request: after an answer no age or mark causes another query until the
+ * time is over. A failure is not an answer.
  */
 static void metered_questions_rest(void **state)
 {
@@ -501,7 +499,7 @@ static void metered_questions_rest(void **state)
 	f->readings = readings_new(&f->sources, &config);
 	f->q = question_new(&metered_type, mem_dup("metered"), mem_dup("metered"), NULL);
 	ask_for(f, 0, &h[0]);
-	/* Who was told of a change after the query began is content with its answer, too. */
+	/* An asker notified after the query began accepts its answer, too. */
 	mark = readings_mark(f->readings);
 	readings_ask(f->readings, f->q, mark, 0, loop_now_ms(f->loop) + FOREVER, on_heard, &h[1]);
 	refuse(0, "throttled");
@@ -548,8 +546,8 @@ static size_t entries_after(struct fixture *f, int64_t ms)
 	return readings_stats(f->readings).entries;
 }
 
-/* A minute after the last asker, by the next sweep; what is being asked stays. */
-static void what_nobody_asks_for_any_more_is_forgotten(void **state)
+/* Forgotten a minute after the last asker, by the next sweep; queries under way stay. */
+static void unused_entries_are_forgotten(void **state)
 {
 	struct fixture *f = *state;
 	struct heard a = { 0 };
@@ -571,7 +569,7 @@ static void what_nobody_asks_for_any_more_is_forgotten(void **state)
 	assert_int_equal(entries_after(f, MINUTE_MS + 2), 0);
 }
 
-static void freeing_drops_what_is_under_way(void **state)
+static void freeing_drops_queries_under_way(void **state)
 {
 	struct fixture *f = *state;
 	struct readings_config config = { .ask_timeout_ms = FOREVER, .max_waiters = 4 };
@@ -584,7 +582,7 @@ static void freeing_drops_what_is_under_way(void **state)
 	f->readings = readings_new(&f->sources, &config);
 }
 
-/* Of many that are due at once some begin later; who is not wanted any more never does. */
+/* If many are due at once some begin later; cancelled ones never do. */
 static void many_begin_in_several_turns(void **state)
 {
 	enum { MANY = TURNS_BEGIN_MAX + 20 };
@@ -626,25 +624,24 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(askers_join_one_query, setup, teardown),
 		cmocka_unit_test_setup_teardown(young_answers_come_from_memory_and_never_at_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_old_answer_is_asked_anew, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_old_answer_is_asked_for_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_failure_reaches_all_and_is_kept, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_failure_says_when_it_was_and_is_kept_as_long_as_the_asker_says, setup,
+		cmocka_unit_test_setup_teardown(a_failure_has_its_time_and_is_kept_for_the_askers_max_age, setup,
 			teardown),
 		cmocka_unit_test_setup_teardown(a_failure_hides_the_old_answer, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_asker_with_a_short_deadline_leaves_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(cancelled_askers_hear_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(callbacks_may_cancel_and_ask, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_was_told_something_does_not_take_what_was_asked_before, setup,
-			teardown),
-		cmocka_unit_test_setup_teardown(it_does_not_join_what_began_before, setup, teardown),
-		cmocka_unit_test_setup_teardown(it_waits_no_longer_than_it_says, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_mark_excludes_earlier_queries, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_mark_does_not_join_an_earlier_query, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_asker_waits_until_its_deadline, setup, teardown),
 		cmocka_unit_test_setup_teardown(waiters_are_capped, setup, teardown),
 		cmocka_unit_test_setup_teardown(waiters_have_shares, setup, teardown),
 		cmocka_unit_test_setup_teardown(questions_take_their_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(metered_questions_rest, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_source_that_wishes_so_rests, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_nobody_asks_for_any_more_is_forgotten, setup, teardown),
-		cmocka_unit_test_setup_teardown(freeing_drops_what_is_under_way, setup, teardown),
+		cmocka_unit_test_setup_teardown(unused_entries_are_forgotten, setup, teardown),
+		cmocka_unit_test_setup_teardown(freeing_drops_queries_under_way, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_begin_in_several_turns, setup, teardown),
 	};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The built scalers: made when somebody asks, made anew when the object or the environment they
- * came from changes, and the same question for the same values.
+ * The built scalers: built on first use, rebuilt when the object or its environment changes, with
+ * the same question for the same values.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -109,7 +109,7 @@ static void triggers_are_built_in_their_order(void **state)
 	assert_true(built.list[1].activation == 3);
 }
 
-/* Also for who held it while it went. */
+/* Also for holders during its deletion. */
 static void one_that_is_gone_has_none(void **state)
 {
 	struct built built;
@@ -140,13 +140,13 @@ static void metrics_are_found_without_regard_to_case(void **state)
 			"'source':'B'") ",{'type':'cpu','metricType':'Utilization','metadata':{'value':'60'}}"));
 	assert_int_equal(scalers_fixture_get(&t, &built, &err), 0);
 	assert_ptr_equal(scalers_find(&built, "S1-Scripted-b", &err), &built.list[1]);
-	assert_null(scalers_find(&built, built.list[2].metric_name, &err)); /* nobody asks for it here */
+	assert_null(scalers_find(&built, built.list[2].metric_name, &err)); /* not used here */
 	assert_null(scalers_find(&built, "s2-scripted-b", &err));
 	assert_int_equal(err.kind, ERR_MISSING);
 	assert_string_equal(err.msg, "scaledobject shop/web has no metric s2-scripted-b");
 }
 
-static void what_was_built_stays_while_nothing_changes(void **state)
+static void scalers_stay_while_nothing_changes(void **state)
 {
 	struct question *first, *second;
 
@@ -176,7 +176,7 @@ static void ignore_answer(void *arg, const struct answer *answer, const struct e
 	(void)completed_at_ms;
 }
 
-static void what_is_asked_already_is_kept_once(void **state)
+static void a_known_question_is_kept_once(void **state)
 {
 	struct question *first, *second;
 
@@ -194,7 +194,7 @@ static void what_is_asked_already_is_kept_once(void **state)
 	question_unref(second);
 }
 
-static void a_wrong_spec_is_refused_as_ready_says_it(void **state)
+static void a_wrong_spec_has_the_error_of_ready(void **state)
 {
 	(void)state;
 	apply(WEB, SPEC(TRIGGER("'source':'a','threshold':'x'")));
@@ -331,7 +331,7 @@ static void a_secret_is_waited_for_and_followed(void **state)
 	apply(AUTH, AUTH_SPEC);
 	fakecluster_apply(SECRET, "{'data':{'source':'YQ=='}}");
 	apply(WEB, SPEC(REFERRING("auth")));
-	assert_int_equal(fakecluster_watches("/secrets"), 0); /* nobody asked yet */
+	assert_int_equal(fakecluster_watches("/secrets"), 0); /* not requested yet */
 	expect_failure(ERR_WAITING,
 		"trigger 0 (scripted): TriggerAuthentication shop/auth: secretTargetRef parameter \"source\": Secret "
 		"shop/creds is not read yet");
@@ -341,12 +341,12 @@ static void a_secret_is_waited_for_and_followed(void **state)
 	expect_source("source a");
 	before = scalers_questions(scalers_fixture_object(&t));
 	assert_true(before != 0);
-	/* Rotated: told at once, and the question is another. */
+	/* Rotated: reported at once, and the question changes. */
 	apply(SECRET, "{'data':{'source':'Yg=='}}");
 	assert_int_equal(t.told, 2);
 	expect_source("source b");
 	assert_true(scalers_questions(scalers_fixture_object(&t)) != before);
-	/* What is missing is the object's fault, and stays so until something changes. */
+	/* A missing reference is the object's fault, and stays so until something changes. */
 	apply(SECRET, "{'data':{'other':'Yg=='}}");
 	assert_int_equal(t.told, 3);
 	expect_failure(ERR_INVALID,
@@ -356,7 +356,7 @@ static void a_secret_is_waited_for_and_followed(void **state)
 	fakeloop_advance(10);
 	assert_int_equal(t.told, 4);
 	expect_failure(ERR_INVALID, "trigger 0 (scripted): TriggerAuthentication shop/auth does not exist");
-	assert_int_equal(fakecluster_watches("/secrets"), 0); /* nobody needs it any more */
+	assert_int_equal(fakecluster_watches("/secrets"), 0); /* no one needs it any more */
 	apply(AUTH, AUTH_SPEC);
 	expect_failure(ERR_WAITING, "");
 	apply(SECRET, "{'data':{'source':'Yw=='}}");
@@ -378,7 +378,7 @@ static void all_references_are_asked_for_behind_one_that_fails(void **state)
 	expect_failure(ERR_INVALID, "trigger 0 (scripted): TriggerAuthentication shop/gone does not exist");
 	apply("/apis/keda.sh/v1alpha1/namespaces/shop/triggerauthentications/gone", AUTH_SPEC);
 	expect_source("source a");
-	/* Its status changes without anybody being told. */
+	/* Its status changes without a notification. */
 	t.told = 0;
 	fakecluster_change(AUTH, "{'status':{'scaledobjects':'web'}}");
 	fakeloop_advance(10);
@@ -396,14 +396,14 @@ static void secrets_of_the_environment_are_followed(void **state)
 	expect_failure(ERR_WAITING, "Secret shop/creds is not read yet");
 	fakeloop_advance(10);
 	expect_source("source a");
-	assert_int_equal(fakecluster_watches("/secrets"), 1); /* OTHER is nobody's business */
+	assert_int_equal(fakecluster_watches("/secrets"), 1); /* OTHER concerns no one */
 	apply(SECRET, "{'data':{'source':'Yg=='}}");
 	expect_source("source b");
 	fakecluster_delete(SECRET);
 	fakeloop_advance(10);
 	expect_failure(ERR_INVALID,
 		"trigger 0 (scripted): parameter \"sourceFromEnv\": environment variable SOURCE of the target's "
-		"container cannot be had: Secret shop/creds ");
+		"container is not available: Secret shop/creds ");
 }
 
 /* ---- Of a ScaledJob ---- */
@@ -430,7 +430,7 @@ static void a_scaledjob_is_no_scaledobject_of_its_name(void **state)
 	assert_ptr_equal(scalers_find(&built, "s1-scripted-a", &err), &built.list[1]);
 	assert_null(scalers_find(&built, "s0-scripted-a", &err));
 	assert_string_equal(err.msg, "scaledjob shop/web has no metric s0-scripted-a");
-	/* What becomes of the one is nothing to the other. */
+	/* One object's changes do not affect the other. */
 	apply(JOB, JOB_SPEC(MAIN(""), TRIGGER("'source':'c'")));
 	expect_source("source c");
 	t.key = "shop/web";
@@ -448,7 +448,7 @@ static void a_scaledjob_is_no_scaledobject_of_its_name(void **state)
 	assert_null(scalers_fixture_object(&t));
 }
 
-static void a_wrong_scaledjob_is_refused_as_ready_says_it(void **state)
+static void a_wrong_scaledjob_has_the_error_of_ready(void **state)
 {
 	(void)state;
 	t.key = JOB_KEY;
@@ -542,9 +542,9 @@ int main(void)
 		CASE(triggers_are_built_in_their_order),
 		CASE(one_that_is_gone_has_none),
 		CASE(metrics_are_found_without_regard_to_case),
-		CASE(what_was_built_stays_while_nothing_changes),
-		CASE(what_is_asked_already_is_kept_once),
-		CASE(a_wrong_spec_is_refused_as_ready_says_it),
+		CASE(scalers_stay_while_nothing_changes),
+		CASE(a_known_question_is_kept_once),
+		CASE(a_wrong_spec_has_the_error_of_ready),
 		CASE(the_target_is_wanted_with_the_object),
 		CASE(the_environment_is_waited_for),
 		CASE(a_changed_environment_is_followed),
@@ -554,7 +554,7 @@ int main(void)
 		CASE(all_references_are_asked_for_behind_one_that_fails),
 		CASE(secrets_of_the_environment_are_followed),
 		CASE(a_scaledjob_is_no_scaledobject_of_its_name),
-		CASE(a_wrong_scaledjob_is_refused_as_ready_says_it),
+		CASE(a_wrong_scaledjob_has_the_error_of_ready),
 		CASE(its_environment_is_that_of_its_pod_template),
 		CASE(its_container_is_the_one_that_is_named),
 		CASE(secrets_of_its_environment_are_followed_and_released),

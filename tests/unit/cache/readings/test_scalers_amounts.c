@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One tenant's object may have a thousand triggers, his authentication a thousand parameters, his
- * container thousands of variables from a hundred sources: what is looked up is counted, and is
- * their sum, not their product.
+ * One tenant's object may have a thousand triggers, its authentication a thousand parameters, its
+ * container thousands of variables from a hundred sources: the number of look-ups must be their
+ * sum, not their product.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -108,7 +108,7 @@ static void apply_triggers(unsigned count, const char *trigger)
 	apply_list(WEB, "{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[", count, trigger, "]}}");
 }
 
-/* Built once everything is read: then what one more round costs is counted. */
+/* Built once everything is read; then the cost of one more round is counted. */
 static void build_again(struct err *err)
 {
 	struct built built;

@@ -100,8 +100,8 @@ static void the_rest_takes_as_many_turns_as_it_needs(void **state)
 	assert_in_range(fakeloop_turns() - before, 3, 4);
 }
 
-/* Who comes while others wait is no sooner than they, though his turn has room. */
-static void nobody_is_overtaken(void **state)
+/* A newcomer is not served before waiting ones, even if the turn has room. */
+static void no_one_is_overtaken(void **state)
 {
 	struct one *first, *second;
 
@@ -117,7 +117,7 @@ static void nobody_is_overtaken(void **state)
 	turns_give_up(&second->wait);
 }
 
-static void who_waits_at_the_end_hears_nothing(void **state)
+static void a_waiter_at_the_end_gets_no_callback(void **state)
 {
 	(void)state;
 	want_many(TURNS_BEGIN_MAX + 2, "a");
@@ -136,8 +136,8 @@ int main(void)
 		IN_SETUP(few_begin_at_once),
 		IN_SETUP(namespaces_take_turns),
 		IN_SETUP(the_rest_takes_as_many_turns_as_it_needs),
-		IN_SETUP(nobody_is_overtaken),
-		IN_SETUP(who_waits_at_the_end_hears_nothing),
+		IN_SETUP(no_one_is_overtaken),
+		IN_SETUP(a_waiter_at_the_end_gets_no_callback),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

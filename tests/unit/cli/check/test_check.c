@@ -353,9 +353,9 @@ static void bad_scaledobjects_are_reported(void **state)
 		{ SO("a") TARGET "  minReplicaCount: 1\n  triggers:\n  - {type: cpu, metricType: Utilization, "
 				 "metadata: {value: '50'}}\n" NEXT DEPLOYMENT("      - {name: c}\n"),
 			"f:8: ScaledObject shop/a: warning: spec.triggers[0]: the scaledobject has a cpu trigger but "
-			"the container c doesn't have the cpu request defined: without one there is nothing to measure "
-			"its use by; set resources.requests.cpu of the "
-			"container (or use a LimitRange in the namespace)\n" },
+			"the container c doesn't have the cpu request defined: without one its utilization cannot be "
+			"computed; set resources.requests.cpu of the "
+			"container (or let a LimitRange of the namespace do so)\n" },
 		{ SO("a") TARGET "  triggers:\n  - {type: cpu, metricType: Utilization, metadata: {value: '50'}}\n",
 			"f:4: ScaledObject shop/a: spec.minReplicaCount: scaledobject has only cpu/memory triggers AND "
 			"minReplica is 0 (scale to zero doesn't work in this case): set it to 1 or more, or add "
@@ -521,7 +521,7 @@ static void restrict_secret_access(void **state)
 	expect(in_cluster, false, "");
 	expect(variable, false,
 		"f:7: ScaledObject shop/a: spec.triggers[0].metadata.addressFromEnv: parameter \"addressFromEnv\": "
-		"environment variable ADDRESS of the target's container cannot be had: Secret shop/s is not "
+		"environment variable ADDRESS of the target's container is not available: Secret shop/s is not "
 		"read: " DENIED "\n");
 	rules.restrict_secrets = false;
 }

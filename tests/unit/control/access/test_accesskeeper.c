@@ -223,7 +223,7 @@ static void no_clock_makes_it_renew_without_a_pause(void **state)
 	(void)state;
 	by_a_clock_that_is_wrong(HOUR_MS, 600000, HOUR_MS / 2, 10);
 	by_a_clock_that_is_wrong(400 * DAY_MS, 30 * DAY_MS, HOUR_MS, 1);
-	by_a_clock_that_is_wrong(-HOUR_MS, 30 * DAY_MS, HOUR_MS, 1); /* how old it is cannot be told */
+	by_a_clock_that_is_wrong(-HOUR_MS, 30 * DAY_MS, HOUR_MS, 1); /* its age is unknown */
 	by_a_clock_that_is_wrong(-400 * DAY_MS, 600000, HOUR_MS / 2, 10);
 }
 
@@ -264,13 +264,13 @@ static void those_of_others_are_left_alone(void **state)
 		assert_int_equal(fake_count(FAKE_ANY, TOKENS), 0);
 		assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, ""), (unsigned)i);
 		fake_advance(90000);
-		assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "who made its file should have renewed it"),
+		assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "the owner of its file should have renewed it"),
 			(unsigned)i + 1);
 		end();
 	}
 }
 
-static void failures_are_told_once_and_tried_again(void **state)
+static void failures_are_reported_once_and_retried(void **state)
 {
 	MEM_AUTO char *old = our_token(HOUR_MS), *new = NULL, *found = NULL;
 
@@ -309,7 +309,7 @@ static void changed_files_are_read_at_once(void **state)
 	on_change(on_change_arg);
 	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "the old ones stay in use"), 1);
 	assert_string_equal(config.token, new);
-	accesskeeper_reload(keeper); /* who asks is answered again */
+	accesskeeper_reload(keeper); /* the answer to a reload */
 	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "the old ones stay in use"), 2);
 	end();
 }
@@ -382,7 +382,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_clock_makes_it_renew_without_a_pause, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_clock_that_is_set_behind_does_not_let_it_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(those_of_others_are_left_alone, setup, teardown),
-		cmocka_unit_test_setup_teardown(failures_are_told_once_and_tried_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(failures_are_reported_once_and_retried, setup, teardown),
 		cmocka_unit_test_setup_teardown(changed_files_are_read_at_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_certificate_near_its_end, setup, teardown),
 	};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What TriggerAuthentications say about who uses them: right, also when nobody does any more, and
- * written no oftener than it changes.
+ * The status of TriggerAuthentications lists their users: correctly, also without any, and written
+ * only on changes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,7 +65,7 @@ static void users_are_listed_sorted_and_once(void **state)
 	expect_users(CTA("redis"), "");
 }
 
-static void what_is_right_is_not_written(void **state)
+static void a_correct_status_is_not_written(void **state)
 {
 	(void)state;
 	fakecluster_apply(TA("redis"), AUTH_SPEC);
@@ -82,8 +82,7 @@ static void what_is_right_is_not_written(void **state)
 }
 
 /*
- * Left over from before: also where some namespaces are watched only, of which none is the
- * cluster's.
+ * Left over from before; also if only some namespaces are watched, none of which is the cluster's.
  */
 static void users_of_long_ago_are_taken_off(void **state)
 {
@@ -223,7 +222,7 @@ static void add_finalizer(const char *path, json_t *object)
 	json_object_set_new(json_object_get(object, "metadata"), "finalizers", list);
 }
 
-static void somebody_who_insists_on_it_is_left_alone(void **state)
+static void a_reverted_finalizer_is_left_alone(void **state)
 {
 	(void)state;
 	fakecluster_on_admission(add_finalizer);
@@ -251,7 +250,7 @@ static void a_finalizer_that_comes_meanwhile_stays(void **state)
 
 /* ---- Events ---- */
 
-static void what_comes_changes_and_goes_is_told(void **state)
+static void creation_change_and_deletion_are_reported(void **state)
 {
 	(void)state;
 	fakecluster_apply(TA("redis"), AUTH_SPEC);
@@ -320,7 +319,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(users_are_listed_sorted_and_once),
-		CASE(what_is_right_is_not_written),
+		CASE(a_correct_status_is_not_written),
 		CASE(users_of_long_ago_are_taken_off),
 		CASE(a_burst_is_one_write),
 		CASE(a_long_list_is_cut_and_counted),
@@ -328,9 +327,9 @@ int main(void)
 		CASE(a_write_that_is_not_kept_is_not_repeated),
 		CASE(only_the_leader_writes_and_only_when_it_knows),
 		CASE(kedas_finalizer_is_taken_off),
-		CASE(somebody_who_insists_on_it_is_left_alone),
+		CASE(a_reverted_finalizer_is_left_alone),
 		CASE(a_finalizer_that_comes_meanwhile_stays),
-		CASE(what_comes_changes_and_goes_is_told),
+		CASE(creation_change_and_deletion_are_reported),
 		CASE(one_that_is_created_again_during_a_write_is_another),
 	};
 

@@ -85,7 +85,7 @@ void certs_start(bool leading)
 	fake_advance(100);
 }
 
-/* ---- What is there ---- */
+/* ---- The cluster's state ---- */
 
 void put_apiservice(const char *namespace_, const char *service, const char *more)
 {

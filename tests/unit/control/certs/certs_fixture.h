@@ -3,8 +3,8 @@
 #define TESTS_UNIT_CONTROL_CERTS_CERTS_FIXTURE_H
 
 /*
- * The keeper of certificates on the fake server with a real TLS server, and what stands in the
- * cluster: for the tests of control/certs and what it is made of.
+ * The keeper of certificates on the fake server with a real TLS server, and the cluster's objects:
+ * for the tests of control/certs and its parts.
  */
 
 #include <stdbool.h>
@@ -24,7 +24,7 @@ struct certs_fixture {
 	struct tls_server *tls;
 	struct certs *certs;
 	unsigned told; /* calls of on_foreign */
-	char who[256]; /* what the last said; "-" for NULL */
+	char who[256]; /* its last value; "-" for NULL */
 };
 extern struct certs_fixture t;
 extern const char *const certs_names[]; /* of the serving certificate */

@@ -35,7 +35,7 @@ static void another_takes_it(void)
 }
 
 /* It becomes another's between our look and our write: then our CA has no business there. */
-static void writes_only_what_it_has_seen(void **state)
+static void writes_only_known_states(void **state)
 {
 	(void)state;
 	put_our_apiservice();
@@ -70,10 +70,10 @@ static void puts_its_bundle_back(void **state)
 }
 
 /*
- * A tool that puts back what is in Git each second, an admission plugin that strips the field:
- * answered, but not at their pace.
+ * A tool that restores the state in Git each second, an admission plugin that strips the field:
+ * undone, but not at their pace.
  */
-static void who_takes_it_out_again_is_not_fought_at_full_speed(void **state)
+static void a_reverter_is_not_fought_at_full_speed(void **state)
 {
 	(void)state;
 	put_our_apiservice();
@@ -87,7 +87,7 @@ static void who_takes_it_out_again_is_not_fought_at_full_speed(void **state)
 	assert_bundle_is_the_ca();
 }
 
-static void a_failing_write_is_told_once_and_retried(void **state)
+static void a_failing_write_is_reported_once_and_retried(void **state)
 {
 	(void)state;
 	put_our_apiservice();
@@ -125,7 +125,7 @@ static void leaves_a_foreign_one_alone(void **state)
 	assert_int_equal(t.told, 2);
 	assert_string_equal(t.who, "-");
 	assert_bundle_is_the_ca();
-	/* And somebody else's again. */
+	/* And foreign again. */
 	put_apiservice("other", "x", "");
 	fake_advance(100);
 	assert_int_equal(t.told, 3);
@@ -133,7 +133,7 @@ static void leaves_a_foreign_one_alone(void **state)
 }
 
 /* The same name in another namespace, and another name in ours, are not ours. */
-static void what_is_ours(void **state)
+static void our_apiservices(void **state)
 {
 	static const char *const foreign[][2] = { { "kscaled", "kscaled2" }, { "kscaled2", "kscaled" }, { "", "" } };
 
@@ -151,7 +151,7 @@ static void what_is_ours(void **state)
 	assert_string_equal(t.who, "(none)");
 }
 
-static void takes_over_when_told_and_leading(void **state)
+static void takes_over_as_leader_with_the_option(void **state)
 {
 	struct certs_config config = certs_usual();
 
@@ -173,7 +173,7 @@ static void takes_over_when_told_and_leading(void **state)
 	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "keda/keda-operator-metrics-apiserver"), 1);
 }
 
-static void a_missing_one_is_told_and_found_later(void **state)
+static void a_missing_one_is_reported_and_found_later(void **state)
 {
 	(void)state;
 	certs_start(true);
@@ -272,7 +272,7 @@ static void without_it_nothing_is_wrong(void **state)
 	assert_int_equal(fake_count(KUBE_MERGE_PATCH, INSIGHT), 1);
 }
 
-static void somebody_elses_keeps_nobody_from_leading(void **state)
+static void a_foreign_one_keeps_no_one_from_leading(void **state)
 {
 	(void)state;
 	put_our_apiservice();
@@ -308,7 +308,7 @@ static void start_recreating(void)
 }
 
 /* Where it led, so that it can go back; and it is not deleted at a stop, for it is another's. */
-static void what_is_taken_is_noted_and_never_deleted(void **state)
+static void a_taken_one_is_noted_and_never_deleted(void **state)
 {
 	struct certs_config config = certs_usual();
 	MEM_AUTO char *service = NULL;
@@ -354,10 +354,10 @@ static void is_released_and_created_again(void **state)
 	assert_string_equal(json_string_value(apiservice_field("group")), "external.metrics.k8s.io");
 	assert_string_equal(json_string_value(apiservice_field("version")), "v1beta1");
 	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "does not exist"), 0);
-	assert_true(fake_logged("was not there, and is created again") >= 1);
+	assert_true(fake_logged("was missing; creating it again") >= 1);
 }
 
-static void what_is_not_ours_is_not_released(void **state)
+static void a_foreign_one_is_not_released(void **state)
 {
 	(void)state;
 	put_apiservice("keda", "x", "");
@@ -375,7 +375,7 @@ static void what_is_not_ours_is_not_released(void **state)
 	assert_int_equal(released, 1);
 	assert_non_null(fake_object(APISERVICE));
 	certs_next_case();
-	/* nor by one that does not lead, or was not told to */
+	/* nor by a non-leader, or without take_over */
 	put_our_apiservice();
 	certs_start(true);
 	fake_advance(5000);
@@ -406,7 +406,7 @@ static void a_release_of_an_old_version_goes_again(void **state)
 	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "could not be released"), 0);
 }
 
-/* A leader that has hardly begun: what it creates is on its way when it ends. */
+/* A new leader: its creation is on its way when it ends. */
 static void start_creating(void)
 {
 	struct certs_config config = certs_usual();
@@ -421,7 +421,7 @@ static void start_creating(void)
 	assert_null(fake_object(APISERVICE));
 }
 
-static void a_release_waits_for_what_is_on_its_way(void **state)
+static void a_release_waits_for_a_write_on_its_way(void **state)
 {
 	(void)state;
 	fake_cancelled_land(true);
@@ -435,8 +435,8 @@ static void a_release_waits_for_what_is_on_its_way(void **state)
 	fake_cancelled_land(false);
 }
 
-/* Its answer is lost, and the watch tells of it. */
-static void a_release_hears_of_it_from_the_watch(void **state)
+/* Its answer is lost, and the watch shows the result. */
+static void a_release_learns_of_it_from_the_watch(void **state)
 {
 	(void)state;
 	fake_fail(FAKE_LOSE, KUBE_APPLY, APISERVICE, FAKE_ANY, 0);
@@ -447,7 +447,7 @@ static void a_release_hears_of_it_from_the_watch(void **state)
 	assert_null(fake_object(APISERVICE));
 }
 
-static void a_release_of_what_never_comes_ends(void **state)
+static void a_release_without_an_answer_ends(void **state)
 {
 	(void)state;
 	fake_fail(FAKE_HANG, KUBE_APPLY, APISERVICE, FAKE_ANY, 0);
@@ -469,7 +469,7 @@ static void a_release_of_what_never_comes_ends(void **state)
 }
 
 /* One that has nothing yet, and waits for the other one's release, creates nothing meanwhile. */
-static void who_ends_creates_nothing(void **state)
+static void an_ending_process_creates_nothing(void **state)
 {
 	struct certs_config config = certs_usual();
 
@@ -515,30 +515,30 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(injects_under_conflict_retry),
 		T(is_released_and_created_again),
-		T(what_is_not_ours_is_not_released),
+		T(a_foreign_one_is_not_released),
 		T(a_release_of_an_old_version_goes_again),
-		T(a_release_waits_for_what_is_on_its_way),
-		T(a_release_hears_of_it_from_the_watch),
-		T(a_release_of_what_never_comes_ends),
-		T(who_ends_creates_nothing),
+		T(a_release_waits_for_a_write_on_its_way),
+		T(a_release_learns_of_it_from_the_watch),
+		T(a_release_without_an_answer_ends),
+		T(an_ending_process_creates_nothing),
 		T(a_release_that_hangs_ends),
 		T(without_its_service_it_waits),
-		T(writes_only_what_it_has_seen),
+		T(writes_only_known_states),
 		T(ends_skipping_of_verification),
 		T(puts_its_bundle_back),
-		T(who_takes_it_out_again_is_not_fought_at_full_speed),
-		T(a_failing_write_is_told_once_and_retried),
+		T(a_reverter_is_not_fought_at_full_speed),
+		T(a_failing_write_is_reported_once_and_retried),
 		T(leaves_a_foreign_one_alone),
-		T(what_is_ours),
-		T(takes_over_when_told_and_leading),
-		T(what_is_taken_is_noted_and_never_deleted),
-		T(a_missing_one_is_told_and_found_later),
+		T(our_apiservices),
+		T(takes_over_as_leader_with_the_option),
+		T(a_taken_one_is_noted_and_never_deleted),
+		T(a_missing_one_is_reported_and_found_later),
 		T(one_that_may_not_be_read_does_not_block),
 		T(one_that_cannot_be_read_now_is_not_known),
 		T(both_get_the_bundle),
 		T(only_the_leader_writes_into_it),
 		T(without_it_nothing_is_wrong),
-		T(somebody_elses_keeps_nobody_from_leading),
+		T(a_foreign_one_keeps_no_one_from_leading),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,7 +147,7 @@ static void files_that_are_broken_at_the_start(void **state)
 	certpack_done(&other);
 }
 
-static void files_are_read_anew_when_they_change(void **state)
+static void changed_files_are_read_again(void **state)
 {
 	struct certpack pack = fresh_pack(), other = fresh_pack();
 	struct err err;
@@ -164,7 +164,7 @@ static void files_are_read_anew_when_they_change(void **state)
 	fake_advance(10000);
 	assert_true(serves(other.serving.cert_pem));
 	assert_int_equal(fake_logged_at(LOG_LEVEL_ERROR, ""), 0);
-	assert_int_equal(fake_logged("read anew"), 1);
+	assert_int_equal(fake_logged("read again"), 1);
 	certpack_done(&pack);
 	certpack_done(&other);
 }
@@ -209,7 +209,7 @@ static void files_are_read_at_once_on_reload(void **state)
 	certpack_done(&other);
 }
 
-static void files_that_expire_are_told_once(void **state)
+static void expiring_files_are_reported_once(void **state)
 {
 	struct certpack pack = make_pack(certs_names, 0, 3600000, 0, 3650 * DAY_MS);
 	struct err err;
@@ -235,10 +235,10 @@ int main(void)
 		F(files_are_served_and_the_cluster_left_alone),
 		F(reviews_have_a_secret_path_with_files_too),
 		F(files_that_are_broken_at_the_start),
-		F(files_are_read_anew_when_they_change),
+		F(changed_files_are_read_again),
 		F(new_files_that_are_broken_keep_the_old),
 		F(files_are_read_at_once_on_reload),
-		F(files_that_expire_are_told_once),
+		F(expiring_files_are_reported_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "certs_fixture.h"
 
-static void what_is_due_when(void **state)
+static void due_times(void **state)
 {
 	/* with the day before: 300 and 900 days */
 	struct certpack pack = make_pack(certs_names, 0, 299 * DAY_MS, 0, 899 * DAY_MS);
@@ -79,7 +79,7 @@ static bool is_in_bundle(const struct certpack *pack, const char *ca_pem, int64_
 	return strstr(bundle, ca_pem) != NULL;
 }
 
-/* It is good for years, and so would be a key that somebody has read. */
+/* Otherwise it, and a key leaked from it, would be valid for years. */
 static void an_authority_that_was_replaced_is_trusted_for_a_day(void **state)
 {
 	struct certpack loose = loose_pack(), next = { 0 }, soon = { 0 }, late = { 0 };
@@ -172,7 +172,7 @@ static void names_that_no_certificate_can_bear(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(what_is_due_when),
+		T(due_times),
 		T(an_authority_that_could_sign_more_is_due_at_once),
 		T(an_authority_that_was_replaced_is_trusted_for_a_day),
 		T(a_pack_survives_its_secret),

@@ -84,7 +84,7 @@ static void a_secret_that_cannot_be_created_is_tried_again(void **state)
 	assert_null(certs_trouble(t.certs));
 }
 
-static void a_secret_that_cannot_be_read_is_told_once(void **state)
+static void an_unreadable_secret_is_reported_once(void **state)
 {
 	(void)state;
 	put_our_apiservice();
@@ -92,7 +92,8 @@ static void a_secret_that_cannot_be_read_is_told_once(void **state)
 	certs_start(true);
 	fake_advance(30000);
 	assert_false(tls_server_has_certificate(t.tls));
-	assert_int_equal(fake_count(KUBE_CREATE, SECRETS), 0); /* who cannot look does not know what there is */
+	assert_int_equal(fake_count(KUBE_CREATE, SECRETS),
+		0); /* without the right to read it, its existence is unknown */
 	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "cannot be watched"), 1);
 	assert_non_null(strstr(certs_trouble(t.certs), "Secret kscaled/kscaled-certs cannot be watched"));
 	fake_heal();
@@ -113,7 +114,7 @@ static void a_lost_answer_makes_no_second_ca(void **state)
 	assert_null(certs_trouble(t.certs));
 }
 
-/* A server whose cache does not know the field selector tells of all Secrets. */
+/* A server whose cache ignores the field selector sends all Secrets. */
 static void other_secrets_of_the_namespace_are_not_looked_at(void **state)
 {
 	(void)state;
@@ -139,7 +140,7 @@ static void other_secrets_of_the_namespace_are_not_looked_at(void **state)
 
 /* ---- A Secret that is there ---- */
 
-static void serves_what_is_there(void **state)
+static void serves_the_existing_certificate(void **state)
 {
 	struct certpack pack = fresh_pack();
 
@@ -326,7 +327,7 @@ static void renews_when_a_third_is_left(void **state)
 	free(first);
 }
 
-/* The wall clock is set, and nobody told our timers: looked at each hour. */
+/* The wall clock is set while timers run on: checked each hour. */
 static void notices_a_clock_that_is_set(void **state)
 {
 	char *first;
@@ -361,8 +362,8 @@ static void only_the_leader_renews(void **state)
 }
 
 /*
- * A new CA: both are trusted while the old one is valid, and what the new one signed is not served
- * before it is trusted.
+ * A new CA: both are trusted while the old one is valid, and a certificate of the new one is not
+ * served before it is trusted.
  */
 static void replaces_the_ca_with_overlap(void **state)
 {
@@ -389,7 +390,7 @@ static void replaces_the_ca_with_overlap(void **state)
 	assert_true(serves(pack.serving.cert_pem)); /* written, but not every API server has seen it */
 	fake_advance(2000);
 	assert_true(serves(next.serving.cert_pem));
-	/* Once the old one is over it goes. */
+	/* The old one is removed after its time. */
 	fake_advance(DAY_MS + 3600000);
 	bundle = ca_bundle();
 	assert_null(strstr(bundle, pack.ca.cert_pem));
@@ -422,7 +423,7 @@ static char *webhook_bundle(void)
 	return base64_decode(json_str_or_empty(client_config, "caBundle"), NULL);
 }
 
-/* What the API server goes by holds the authority of what it is answered with. */
+/* The API server's caBundle contains the CA of the served certificate. */
 static void assert_served_is_trusted(const struct certpack *old)
 {
 	MEM_AUTO char *metrics = ca_bundle();
@@ -447,7 +448,7 @@ static void start_with_loose_authority(struct certpack *loose, const char *how)
 		fake_fail(FAKE_REFUSE, KUBE_MERGE_PATCH, how, 3, 500);
 	certs_start(false);
 	fake_advance(DAY_MS);
-	assert_true(serves(loose->serving.cert_pem)); /* nobody leads: as before */
+	assert_true(serves(loose->serving.cert_pem)); /* no leader: as before */
 	assert_int_equal(fake_count(KUBE_MERGE_PATCH, ""), 0);
 	certs_set_leading(t.certs, true);
 }
@@ -471,7 +472,7 @@ static void a_loose_authority_is_replaced_without_a_gap(void **state)
 		assert_string_not_equal(ca, loose.ca.cert_pem);
 		assert_true(x509_ca_is_confined(ca, certs_names));
 		assert_null(certs_trouble(t.certs));
-		/* A day later nobody trusts what the old key signs. */
+		/* A day later the old key's signatures are not trusted. */
 		fake_advance(DAY_MS + 2 * 3600000);
 		assert_served_is_trusted(&loose);
 		assert_bundle_is_the_ca();
@@ -480,9 +481,7 @@ static void a_loose_authority_is_replaced_without_a_gap(void **state)
 	}
 }
 
-/*
- * Metrics do not wait for webhooks that nobody may write: reviews are left out then, and no more.
- */
+/* Metrics do not wait for webhooks that cannot be written: only reviews are left out then. */
 static void webhooks_that_cannot_be_written_hold_up_an_hour(void **state)
 {
 	struct certpack loose;
@@ -541,7 +540,7 @@ static void waits_for_the_new_ca_to_be_trusted(void **state)
 
 /* ---- Changes by others ---- */
 
-static void takes_up_what_another_replica_wrote(void **state)
+static void takes_up_another_replicas_secret(void **state)
 {
 	struct certpack next = { 0 }, pack;
 	struct certpack_plan plan = { certs_names, fake_wall_ms(), 86400, 0, NULL };
@@ -559,7 +558,7 @@ static void takes_up_what_another_replica_wrote(void **state)
 	certpack_done(&pack);
 }
 
-static void a_deleted_secret_is_made_anew_with_overlap(void **state)
+static void a_deleted_secret_is_recreated_with_overlap(void **state)
 {
 	struct certpack pack, next;
 
@@ -610,7 +609,7 @@ static void another_renews(void)
 	put_pack(&others_pack);
 }
 
-static void a_conflict_while_renewing_ends_in_what_is_there(void **state)
+static void a_conflict_while_renewing_keeps_the_stored_one(void **state)
 {
 	struct certpack pack = make_pack(certs_names, 200 * DAY_MS, 250 * DAY_MS, 0, 3650 * DAY_MS);
 
@@ -651,9 +650,9 @@ int main(void)
 		T(creates_the_secret),
 		T(loses_the_race_to_create),
 		T(a_secret_that_cannot_be_created_is_tried_again),
-		T(a_secret_that_cannot_be_read_is_told_once),
+		T(an_unreadable_secret_is_reported_once),
 		T(a_lost_answer_makes_no_second_ca),
-		T(serves_what_is_there),
+		T(serves_the_existing_certificate),
 		T(repairs),
 		T(a_ca_without_a_key_is_kept_while_its_certificate_is_good),
 		T(keeps_type_and_labels),
@@ -666,10 +665,10 @@ int main(void)
 		T(webhooks_that_cannot_be_written_hold_up_an_hour),
 		T(another_service_name_has_another_authority),
 		T(waits_for_the_new_ca_to_be_trusted),
-		T(takes_up_what_another_replica_wrote),
-		T(a_deleted_secret_is_made_anew_with_overlap),
+		T(takes_up_another_replicas_secret),
+		T(a_deleted_secret_is_recreated_with_overlap),
 		T(garbage_leaves_the_old_certificate_in_use),
-		T(a_conflict_while_renewing_ends_in_what_is_there),
+		T(a_conflict_while_renewing_keeps_the_stored_one),
 		T(freed_in_any_state),
 	};
 

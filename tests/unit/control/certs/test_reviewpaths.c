@@ -20,7 +20,7 @@ static bool has(const struct reviewpaths *p, const char *path, int64_t now_ms)
 	return reviewpaths_has(p, path, strlen(path), now_ms);
 }
 
-static void what_is_made_is_secret_and_new(void **state)
+static void made_paths_are_secret_and_new(void **state)
 {
 	char one[REVIEWPATHS_SIZE], other[REVIEWPATHS_SIZE];
 
@@ -35,7 +35,7 @@ static void what_is_made_is_secret_and_new(void **state)
 	assert_memory_not_equal(one + strlen(REVIEWPATHS_SECRET) + 16, other + strlen(REVIEWPATHS_SECRET) + 16, 16);
 }
 
-static void what_can_be_guessed_is_not_secret(void **state)
+static void guessable_paths_are_not_secret(void **state)
 {
 	static const struct {
 		const char *path;
@@ -79,8 +79,8 @@ static void the_very_paths_that_are_named(void **state)
 			fail_msg("%s", others[i]);
 }
 
-/* An API server may go by what the configuration said a moment ago. */
-static void what_is_not_named_any_more_is_over_soon(void **state)
+/* An API server may still use the previous configuration. */
+static void a_removed_path_expires_soon(void **state)
 {
 	struct reviewpaths p = { 0 };
 
@@ -102,7 +102,7 @@ static void what_is_not_named_any_more_is_over_soon(void **state)
 	assert_false(has(&p, ONE, 6000 + REVIEWPATHS_LAG_MS));
 }
 
-static void what_is_expected_is_there_before_it_is_named(void **state)
+static void an_expected_path_works_before_it_is_named(void **state)
 {
 	struct reviewpaths p = { 0 };
 
@@ -147,11 +147,11 @@ static void no_more_are_kept_than_there_is_room_for(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_made_is_secret_and_new),
-		cmocka_unit_test(what_can_be_guessed_is_not_secret),
+		cmocka_unit_test(made_paths_are_secret_and_new),
+		cmocka_unit_test(guessable_paths_are_not_secret),
 		cmocka_unit_test(the_very_paths_that_are_named),
-		cmocka_unit_test(what_is_not_named_any_more_is_over_soon),
-		cmocka_unit_test(what_is_expected_is_there_before_it_is_named),
+		cmocka_unit_test(a_removed_path_expires_soon),
+		cmocka_unit_test(an_expected_path_works_before_it_is_named),
 		cmocka_unit_test(no_more_are_kept_than_there_is_room_for),
 	};
 

@@ -35,7 +35,7 @@ static void there_and_back(void **state)
 	assert_true(json_equal(json_object_get(json_object_get(patch, "spec"), "service"),
 		json_object_get(json_object_get(before, "spec"), "service")));
 	assert_true(json_str_is(json_object_get(patch, "spec"), "caBundle", "QUFB"));
-	/* What it had not it loses again, and what nobody changed is left alone. */
+	/* Added members are removed again, and unchanged ones are left alone. */
 	assert_true(json_is_null(json_object_get(json_object_get(patch, "spec"), "insecureSkipTLSVerify")));
 	assert_int_equal(json_object_size(json_object_get(patch, "spec")), 3);
 	json_decref(before);

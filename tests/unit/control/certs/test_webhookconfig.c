@@ -95,7 +95,7 @@ static bool asks_at(const char *path)
 	return certs_asks_for_reviews_at(t.certs, path, strlen(path));
 }
 
-static void a_path_that_nobody_can_guess_is_written(void **state)
+static void an_unguessable_path_is_written(void **state)
 {
 	char first[128];
 
@@ -108,11 +108,11 @@ static void a_path_that_nobody_can_guess_is_written(void **state)
 	assert_int_equal(strlen(first), strlen(SECRET_1));
 	assert_memory_equal(first, SECRET_1, strlen("/admission/"));
 	assert_string_equal(path_at(1), first);
-	assert_string_equal(path_at(2), PLAIN); /* somebody else's */
+	assert_string_equal(path_at(2), PLAIN); /* foreign */
 	assert_true(asks_at(first));
 	assert_false(asks_at(SECRET_1));
 	assert_false(asks_at(PLAIN));
-	/* It stays, and whoever leads later leaves it. */
+	/* It stays, and later leaders keep it. */
 	fake_advance(DAY_MS);
 	certs_next_case();
 	put_our_apiservice();
@@ -123,7 +123,7 @@ static void a_path_that_nobody_can_guess_is_written(void **state)
 	assert_int_equal(fake_logged_at(LOG_LEVEL_DEBUG, SECRET_1), 0);
 }
 
-/* The API server is told at once where else to ask, and may be slow to hear of it. */
+/* A new path is written to the API server at once, which may use it late. */
 static void a_plain_path_is_answered_until_it_is_replaced(void **state)
 {
 	(void)state;
@@ -142,12 +142,12 @@ static void a_plain_path_is_answered_until_it_is_replaced(void **state)
 	assert_true(asks_at(path_at(0)));
 }
 
-static void who_does_not_lead_goes_by_what_is_there(void **state)
+static void a_follower_uses_the_configuration(void **state)
 {
 	(void)state;
 	put_our_apiservice();
 	certs_start(false);
-	assert_false(asks_at(PLAIN)); /* there is none: nobody asks */
+	assert_false(asks_at(PLAIN)); /* it does not exist: no reviews */
 	put(AT("a", "kscaled", SECRET_1));
 	fake_advance(100);
 	assert_true(asks_at(SECRET_1));
@@ -180,7 +180,7 @@ static void one_path_for_all(void **state)
 	certs_start(true);
 	assert_string_equal(path_at(0), SECRET_1);
 	assert_string_equal(path_at(1), SECRET_1);
-	/* Who takes it out gets another: so is one that is known replaced. */
+	/* A removed path is replaced by a new one: so a leaked path can be changed. */
 	put(AT("a", "kscaled", "") "," AT("b", "kscaled", "/"));
 	fake_advance(REVIEWPATHS_LAG_MS + 1000);
 	assert_string_not_equal(path_at(0), SECRET_1);
@@ -191,7 +191,7 @@ static void one_path_for_all(void **state)
 }
 
 /* Before it is known where the API server asks, it is no stranger's business either. */
-static void before_it_was_looked_at_nobody_asks(void **state)
+static void before_the_first_read_no_path_is_answered(void **state)
 {
 	(void)state;
 	put_our_apiservice();
@@ -205,8 +205,11 @@ static void before_it_was_looked_at_nobody_asks(void **state)
 	assert_true(asks_at(PLAIN));
 }
 
-/* What was written for us by somebody who gives us no right to look has the plain paths. */
-static void who_may_not_look_answers_the_plain_paths(void **state)
+/*
+ * A configuration written for us by someone, without a right for us to read it, has the plain
+ * paths.
+ */
+static void without_the_right_to_read_plain_paths_are_answered(void **state)
 {
 	(void)state;
 	put_our_apiservice();
@@ -218,7 +221,7 @@ static void who_may_not_look_answers_the_plain_paths(void **state)
 	fake_heal();
 }
 
-static void who_may_not_write_answers_what_is_there(void **state)
+static void without_the_right_to_write_the_given_paths_are_answered(void **state)
 {
 	(void)state;
 	put_our_apiservice();
@@ -262,7 +265,7 @@ static void only_the_leader_writes(void **state)
 	expect_bundles();
 }
 
-static void who_was_faster_is_looked_at_again(void **state)
+static void a_faster_writer_is_read_again(void **state)
 {
 	(void)state;
 	put_our_apiservice();
@@ -276,7 +279,7 @@ static void who_was_faster_is_looked_at_again(void **state)
 }
 
 /* `kscaled manifests --no-webhook` gives no right to look for one. */
-static void without_a_webhook_nobody_asks(void **state)
+static void without_a_webhook_no_path_is_answered(void **state)
 {
 	struct certs_config config = certs_usual();
 
@@ -293,7 +296,7 @@ static void without_a_webhook_nobody_asks(void **state)
 	assert_int_equal(fake_count(KUBE_MERGE_PATCH, CONFIG), 0);
 }
 
-static void a_failing_write_is_told_once_and_tried_again(void **state)
+static void a_failing_write_is_reported_once_and_retried_later(void **state)
 {
 	(void)state;
 	put_our_apiservice();
@@ -312,8 +315,8 @@ static void a_failing_write_is_told_once_and_tried_again(void **state)
 	expect_bundles();
 }
 
-/* Somebody who puts back what he knows is answered, but not at his pace. */
-static void who_takes_it_out_again_is_not_fought_at_full_speed(void **state)
+/* A tool that restores its own state is undone, but not at its pace. */
+static void a_reverter_is_not_fought_at_full_speed(void **state)
 {
 	(void)state;
 	put_our_apiservice();
@@ -333,7 +336,7 @@ static void who_takes_it_out_again_is_not_fought_at_full_speed(void **state)
 	expect_bundles();
 }
 
-static void a_watch_that_is_denied_is_told(void **state)
+static void a_denied_watch_is_reported(void **state)
 {
 	(void)state;
 	put_our_apiservice();
@@ -349,20 +352,20 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(ours_get_it_and_others_stay_as_they_are),
-		T(a_path_that_nobody_can_guess_is_written),
+		T(an_unguessable_path_is_written),
 		T(a_plain_path_is_answered_until_it_is_replaced),
-		T(who_does_not_lead_goes_by_what_is_there),
+		T(a_follower_uses_the_configuration),
 		T(one_path_for_all),
-		T(before_it_was_looked_at_nobody_asks),
-		T(who_may_not_look_answers_the_plain_paths),
-		T(who_may_not_write_answers_what_is_there),
+		T(before_the_first_read_no_path_is_answered),
+		T(without_the_right_to_read_plain_paths_are_answered),
+		T(without_the_right_to_write_the_given_paths_are_answered),
 		T(it_may_come_later_and_go),
 		T(only_the_leader_writes),
-		T(who_was_faster_is_looked_at_again),
-		T(without_a_webhook_nobody_asks),
-		T(a_failing_write_is_told_once_and_tried_again),
-		T(who_takes_it_out_again_is_not_fought_at_full_speed),
-		T(a_watch_that_is_denied_is_told),
+		T(a_faster_writer_is_read_again),
+		T(without_a_webhook_no_path_is_answered),
+		T(a_failing_write_is_reported_once_and_retried_later),
+		T(a_reverter_is_not_fought_at_full_speed),
+		T(a_denied_watch_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

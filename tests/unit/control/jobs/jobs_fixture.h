@@ -3,8 +3,8 @@
 #define TESTS_UNIT_CONTROL_JOBS_JOBS_FIXTURE_H
 
 /*
- * ScaledJobs and their Jobs in the world of world.h. Nobody runs the Jobs but the test: a Job
- * stands as it was made until the test finishes it.
+ * ScaledJobs and their Jobs in the world of world.h. Jobs do not run by themselves: a Job stays as
+ * created until the test finishes it.
  */
 
 #include "../world.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tick of a ScaledJob: what is counted, what is known first, and what is said. */
+/* A tick of a ScaledJob: counting, the order of reads, and reports. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +61,9 @@ static void the_minimum_runs_without_work(void **state)
 	assert_int_equal(jobs_count("worker"), 3);
 }
 
-/* accurate: what is in the queue is what nobody took yet, so only pending Jobs are subtracted. */
+/*
+ * accurate: the queue has only entries that no Job has taken, so only pending Jobs are subtracted.
+ */
 static void accurate_subtracts_the_pending_ones(void **state)
 {
 	(void)state;
@@ -83,7 +85,7 @@ static void accurate_subtracts_the_pending_ones(void **state)
 	assert_int_equal(jobs_count("worker"), 5);
 }
 
-/* The queue was read once: what it gave Jobs for gives none anew when they have begun. */
+/* The queue was read once: it creates no further Jobs when those have begun. */
 static void an_answer_that_is_kept_gives_jobs_once(void **state)
 {
 	(void)state;
@@ -113,8 +115,8 @@ static void only_jobs_that_run_are_asked_about(void **state)
 	assert_int_equal(pod_lists(), 0);
 }
 
-/* Known only since the Pods were asked for: nobody looked at theirs, so they are pending. */
-static void what_is_made_during_the_look_is_pending(void **state)
+/* Created after the Pods were read: their Pods are unknown, so they are pending. */
+static void a_job_created_during_the_look_is_pending(void **state)
 {
 	(void)state;
 	jobs_ready("worker", "'scalingStrategy':{'strategy':'accurate'}");
@@ -194,7 +196,7 @@ static void one_that_ends_and_goes_after_the_question_counts(void **state)
 	assert_int_equal(fakecluster_calls(KUBE_CREATE, "/jobs"), 1);
 }
 
-static void failing_triggers_are_said_and_counted(void **state)
+static void failing_triggers_are_reported_and_counted(void **state)
 {
 	(void)state;
 	jobs_ready("worker", TWO_TRIGGERS);
@@ -217,7 +219,7 @@ static void failing_triggers_are_said_and_counted(void **state)
 	assert_int_equal((int)jobs_counted("keda_scaled_job_errors_total", "worker"), 0);
 }
 
-static void the_journal_tells_why(void **state)
+static void the_journal_has_the_reason(void **state)
 {
 	const struct journal_object *j;
 
@@ -281,12 +283,12 @@ int main(void)
 		CASE(accurate_subtracts_the_pending_ones),
 		CASE(an_answer_that_is_kept_gives_jobs_once),
 		CASE(only_jobs_that_run_are_asked_about),
-		CASE(what_is_made_during_the_look_is_pending),
+		CASE(a_job_created_during_the_look_is_pending),
 		CASE(pods_that_cannot_be_read_create_nothing),
 		CASE(one_that_ends_after_the_question_counts),
 		CASE(one_that_ends_and_goes_after_the_question_counts),
-		CASE(failing_triggers_are_said_and_counted),
-		CASE(the_journal_tells_why),
+		CASE(failing_triggers_are_reported_and_counted),
+		CASE(the_journal_has_the_reason),
 		CASE(a_scaledobject_of_the_same_name_is_another),
 		CASE(a_quiet_one_costs_no_writes),
 	};

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Every Job is created once: whatever becomes of the answers, however late the watch is, whoever
- * stops in the middle.
- */
+/* Every Job is created once, whatever happens to answers, watch and leader. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,7 +96,7 @@ static void slow_answers_make_no_duplicates(void **state)
 	assert_int_equal((int)jobs_counted("kscaled_jobs_created_total", "worker"), 15);
 }
 
-/* Done, but nobody heard of it. */
+/* Created, but the answer was lost. */
 static void a_lost_answer_then_the_name_is_taken_by_our_own(void **state)
 {
 	(void)state;
@@ -145,7 +142,7 @@ static void a_lost_request_is_sent_again_under_its_name(void **state)
 	assert_int_equal(creates(), 2);
 }
 
-/* Done, but what the answer shows is not known: it counts all the same. */
+/* Created, but the answer's state is not known: it counts anyway. */
 static void an_empty_answer_is_looked_up(void **state)
 {
 	(void)state;
@@ -178,7 +175,7 @@ static void while_it_is_unsure_it_counts(void **state)
 	assert_int_equal((int)jobs_counted("kscaled_jobs_created_total", "worker"), 2);
 }
 
-static void the_watch_settles_what_is_unsure(void **state)
+static void the_watch_settles_unsure_jobs(void **state)
 {
 	(void)state;
 	jobs_ready("worker", "");
@@ -288,7 +285,7 @@ static void a_conflict_about_something_else_is_tried_again(void **state)
 	assert_int_equal(fakecluster_events_sent("KEDAJobCreateFailed", ""), 1);
 }
 
-static void a_refusal_is_said_once_and_tried_with_the_next_poll(void **state)
+static void a_refusal_is_reported_once_and_retried_with_the_next_poll(void **state)
 {
 	unsigned sent, statuses;
 
@@ -329,7 +326,7 @@ static void a_refusal_is_said_once_and_tried_with_the_next_poll(void **state)
 }
 
 /* As when the webhook is down that the API server asks about Jobs. */
-static void a_trouble_that_lasts_is_said(void **state)
+static void a_lasting_error_is_reported(void **state)
 {
 	unsigned statuses;
 
@@ -352,8 +349,8 @@ static void a_trouble_that_lasts_is_said(void **state)
 	jobs_expect("worker", "Ready", "True ScaledJobReady");
 }
 
-/* What is created is told as it is. */
-static void a_quota_in_the_middle_leaves_what_was_created(void **state)
+/* The Event has the number really created. */
+static void a_quota_in_the_middle_keeps_created_jobs(void **state)
 {
 	(void)state;
 	jobs_ready("worker", "'maxReplicaCount':100");
@@ -393,12 +390,12 @@ static void large_templates_are_few_at_a_time(void **state)
 		if (fakecluster_under_way() > most)
 			most = fakecluster_under_way();
 	}
-	assert_in_range(most, 2, 5); /* 2 MiB of them, and what else there is */
+	assert_in_range(most, 2, 5); /* 2 MiB of bodies, and the rest */
 	assert_int_equal(jobs_count("worker"), 20);
 	assert_int_equal(creates(), 20);
 }
 
-/* Their answers cross: what was let through before says nothing about what is refused since. */
+/* Their answers cross: an earlier success says nothing about later refusals. */
 static void answers_of_before_a_refusal_do_not_hide_it(void **state)
 {
 	(void)state;
@@ -531,8 +528,8 @@ static void a_deleted_one_creates_no_more(void **state)
 	assert_int_equal((int)jobs_counted("kscaled_jobs_created_total", "worker"), 0);
 }
 
-/* Made anew under the same name, it has nothing to do with what the one before left open. */
-static void one_made_anew_starts_afresh(void **state)
+/* Recreated under the same name, it has nothing to do with its predecessor's open creates. */
+static void a_recreated_one_starts_afresh(void **state)
 {
 	(void)state;
 	jobs_ready("worker", "");
@@ -554,7 +551,7 @@ static void pause(const char *value)
 	fakecluster_change(SCALEDJOB("worker"), text);
 }
 
-static void a_paused_one_creates_no_more_and_looks_up_what_is_open(void **state)
+static void a_paused_one_creates_no_more_and_looks_up_open_jobs(void **state)
 {
 	unsigned sent;
 
@@ -584,8 +581,8 @@ static void a_paused_one_creates_no_more_and_looks_up_what_is_open(void **state)
 	assert_int_equal(jobs_count("worker"), 100);
 }
 
-/* The word comes when the loop has stopped: what is paused is not looked at. */
-static void a_refusal_that_comes_after_the_pause_wakes_nobody(void **state)
+/* The message comes when the loop has stopped: a paused object is not polled. */
+static void a_refusal_after_the_pause_wakes_no_one(void **state)
 {
 	unsigned asked;
 
@@ -606,8 +603,8 @@ static void a_refusal_that_comes_after_the_pause_wakes_nobody(void **state)
 	assert_int_equal(creates(), 1);
 }
 
-/* What was planned for an older decision is not added to a newer one. */
-static void a_newer_decision_takes_the_place_of_what_is_planned(void **state)
+/* Jobs planned by an older decision are not added to a newer one. */
+static void a_newer_decision_replaces_the_plan(void **state)
 {
 	(void)state;
 	jobs_ready("worker", "'maxReplicaCount':1000");
@@ -628,7 +625,7 @@ static unsigned answered(const char *name)
 
 #define MANY 200
 
-static void many_objects_get_what_is_theirs(void **state)
+static void many_objects_get_their_own_jobs(void **state)
 {
 	(void)state;
 	for (int i = 0; i < MANY; i++) {
@@ -649,7 +646,7 @@ static void many_objects_get_what_is_theirs(void **state)
 	assert_int_equal(creates(), 10 * MANY);
 }
 
-static void a_big_burst_holds_up_nobody_and_keeps_to_the_cap(void **state)
+static void a_big_burst_delays_no_one_and_keeps_to_the_cap(void **state)
 {
 	unsigned most = 0, under_way;
 
@@ -684,15 +681,15 @@ int main(void)
 		CASE(a_lost_request_is_sent_again_under_its_name),
 		CASE(an_empty_answer_is_looked_up),
 		CASE(while_it_is_unsure_it_counts),
-		CASE(the_watch_settles_what_is_unsure),
+		CASE(the_watch_settles_unsure_jobs),
 		CASE(a_lost_request_then_a_refusal_is_looked_up),
 		CASE(a_lost_answer_then_a_refusal_is_looked_up),
 		CASE(a_lost_answer_then_everything_is_refused_for_a_while),
 		CASE(a_name_that_is_taken_is_given_up),
 		CASE(a_conflict_about_something_else_is_tried_again),
-		CASE(a_refusal_is_said_once_and_tried_with_the_next_poll),
-		CASE(a_trouble_that_lasts_is_said),
-		CASE(a_quota_in_the_middle_leaves_what_was_created),
+		CASE(a_refusal_is_reported_once_and_retried_with_the_next_poll),
+		CASE(a_lasting_error_is_reported),
+		CASE(a_quota_in_the_middle_keeps_created_jobs),
 		CASE(large_templates_are_few_at_a_time),
 		CASE(answers_of_before_a_refusal_do_not_hide_it),
 		CASE(a_refusal_that_does_not_matter_any_more_is_forgiven),
@@ -701,12 +698,12 @@ int main(void)
 		CASE(a_process_that_dies_leaves_no_duplicates),
 		CASE(a_new_leader_waits_for_the_list),
 		CASE(a_deleted_one_creates_no_more),
-		CASE(one_made_anew_starts_afresh),
-		CASE(a_paused_one_creates_no_more_and_looks_up_what_is_open),
-		CASE(a_refusal_that_comes_after_the_pause_wakes_nobody),
-		CASE(a_newer_decision_takes_the_place_of_what_is_planned),
-		CASE(many_objects_get_what_is_theirs),
-		CASE(a_big_burst_holds_up_nobody_and_keeps_to_the_cap),
+		CASE(a_recreated_one_starts_afresh),
+		CASE(a_paused_one_creates_no_more_and_looks_up_open_jobs),
+		CASE(a_refusal_after_the_pause_wakes_no_one),
+		CASE(a_newer_decision_replaces_the_plan),
+		CASE(many_objects_get_their_own_jobs),
+		CASE(a_big_burst_delays_no_one_and_keeps_to_the_cap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Creates that were decided and are not sent yet: however many they are, they hold up nobody, and
- * end with whatever they were decided from.
+ * Creates that were decided but not sent yet: however many, they delay no other object, and end
+ * with the reason for them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,8 +73,8 @@ static void it_ends_with_a_pause(void **state)
 }
 
 /*
- * What was decided by the spec of before is not done by the one of now, while Jobs of before are
- * being deleted either.
+ * A decision of the earlier spec is not carried out under the new one, not even while old Jobs are
+ * being deleted.
  */
 static void it_ends_with_another_spec(void **state)
 {
@@ -90,7 +90,7 @@ static void it_ends_with_another_spec(void **state)
 	assert_int_equal(creates(), sent);
 }
 
-/* The next look that can say nothing takes back what was said before, whatever its reason. */
+/* The next decision replaces the earlier one, even if it is empty. */
 static void it_ends_when_nothing_can_be_decided(void **state)
 {
 	unsigned sent;
@@ -105,7 +105,7 @@ static void it_ends_when_nothing_can_be_decided(void **state)
 }
 
 /* As long as none of them is settled, no more are open than can be under way. */
-static void it_stands_still_while_the_server_is_in_trouble(void **state)
+static void nothing_is_sent_while_the_server_is_in_trouble(void **state)
 {
 	unsigned tried;
 
@@ -124,11 +124,8 @@ static void it_stands_still_while_the_server_is_in_trouble(void **state)
 	assert_int_equal(jobs_count("worker"), 1000);
 }
 
-/*
- * Who goes away with all the creates that may be under way leaves the turn to those who wait for
- * it.
- */
-static void one_that_stops_holds_up_nobody(void **state)
+/* An object that is deleted with all creates under way passes its turn to the others. */
+static void a_stopped_one_delays_no_one(void **state)
 {
 	(void)state;
 	jobs_ready("a", "'pollingInterval':3600");
@@ -147,8 +144,8 @@ static void one_that_stops_holds_up_nobody(void **state)
 	assert_int_equal(creates(), CREATES_MAX + 2);
 }
 
-/* But nobody has a turn who does not lead. */
-static void who_does_not_lead_has_no_turn(void **state)
+/* But a non-leader has no turn. */
+static void a_follower_has_no_turn(void **state)
 {
 	(void)state;
 	begin("a", ENDLESS);
@@ -169,9 +166,9 @@ int main(void)
 		CASE(it_ends_with_a_pause),
 		CASE(it_ends_with_another_spec),
 		CASE(it_ends_when_nothing_can_be_decided),
-		CASE(it_stands_still_while_the_server_is_in_trouble),
-		CASE(one_that_stops_holds_up_nobody),
-		CASE(who_does_not_lead_has_no_turn),
+		CASE(nothing_is_sent_while_the_server_is_in_trouble),
+		CASE(a_stopped_one_delays_no_one),
+		CASE(a_follower_has_no_turn),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what a ScaledJob says to what is done about it: conditions, Events, the loop's life. */
+/* From the ScaledJob to actions: conditions, Events, the loop's life. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +62,7 @@ static void jobs_are_watched_only_when_there_is_a_scaledjob_and_we_lead(void **s
 	assert_int_equal(fakecluster_watches("/jobs"), 1);
 }
 
-static void a_wrong_spec_is_said_and_stops_the_loop(void **state)
+static void a_wrong_spec_is_reported_and_stops_the_loop(void **state)
 {
 	unsigned asked;
 
@@ -86,7 +86,7 @@ static void a_wrong_spec_is_said_and_stops_the_loop(void **state)
 	assert_int_equal(jobs_count("worker"), 1);
 }
 
-static void faults_name_what_is_wrong(void **state)
+static void faults_name_the_field(void **state)
 {
 	static const struct {
 		const char *spec, *part;
@@ -107,7 +107,7 @@ static void faults_name_what_is_wrong(void **state)
 	}
 }
 
-/* One Event in KEDA's words alone, which its users may look for, and one of what is wrong. */
+/* One Event with KEDA's text, which users may look for, and one with the error. */
 static void kedas_words_have_an_event_of_their_own(void **state)
 {
 	static const struct {
@@ -156,7 +156,7 @@ static void the_minimum_is_kept_without_triggers(void **state)
 	world_pass(MINUTE_MS);
 	assert_int_equal(jobs_count("another"), 4);
 	assert_int_equal(jobs_count("worker"), 3);
-	/* the loop and reconcile agree on what is said */
+	/* the loop and reconcile write the same text */
 	assert_int_equal(fakecluster_calls(KUBE_MERGE_PATCH, "/status"), 0);
 	jobs_expect("worker", "Ready", "False ScaledJobCheckFailed ");
 
@@ -210,7 +210,7 @@ static void other_annotations_do_not_pause(void **state)
 	jobs_expect("worker", "Paused", "False");
 }
 
-static void an_annotation_that_cannot_be_read_is_said(void **state)
+static void an_unreadable_annotation_is_reported(void **state)
 {
 	(void)state;
 	jobs_ready("worker", "");
@@ -258,7 +258,7 @@ static void a_deleted_one_is_released_and_its_jobs_go_with_it(void **state)
 	world_pass(MINUTE_MS);
 }
 
-/* What failed while it lived, and waits half a minute by now, is not its deletion's. */
+/* A failure during its life, backing off by half a minute, does not delay its deletion. */
 static void an_earlier_failure_holds_no_deletion_up(void **state)
 {
 	(void)state;
@@ -275,7 +275,7 @@ static void an_earlier_failure_holds_no_deletion_up(void **state)
 	assert_null(fakecluster_get(WORKER));
 }
 
-static void jobs_that_cannot_be_listed_are_said(void **state)
+static void unlisted_jobs_are_reported(void **state)
 {
 	(void)state;
 	fakecluster_trouble("/jobs", ERR_DENIED, "no right to list them");
@@ -332,17 +332,17 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(a_good_one_gets_ready_and_is_polled_at_once),
 		CASE(jobs_are_watched_only_when_there_is_a_scaledjob_and_we_lead),
-		CASE(a_wrong_spec_is_said_and_stops_the_loop),
-		CASE(faults_name_what_is_wrong),
+		CASE(a_wrong_spec_is_reported_and_stops_the_loop),
+		CASE(faults_name_the_field),
 		CASE(kedas_words_have_an_event_of_their_own),
 		CASE(the_minimum_is_kept_without_triggers),
 		CASE(paused_it_leaves_its_jobs_alone),
 		CASE(other_annotations_do_not_pause),
-		CASE(an_annotation_that_cannot_be_read_is_said),
+		CASE(an_unreadable_annotation_is_reported),
 		CASE(kedas_finalizer_is_taken_off),
 		CASE(a_deleted_one_is_released_and_its_jobs_go_with_it),
 		CASE(an_earlier_failure_holds_no_deletion_up),
-		CASE(jobs_that_cannot_be_listed_are_said),
+		CASE(unlisted_jobs_are_reported),
 		CASE(a_changed_spec_is_followed_at_once),
 		CASE(users_are_listed_by_kind),
 	};

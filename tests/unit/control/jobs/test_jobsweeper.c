@@ -64,8 +64,8 @@ static void delete_them(void)
 		fakecluster_delete(jobs_path("worker", 0));
 }
 
-/* Nor is it asked for again and again until the watch has told of it. */
-static void what_is_gone_already_is_no_failure(void **state)
+/* Nor is it deleted again and again until the watch shows the result. */
+static void a_job_that_is_gone_is_not_a_failure(void **state)
 {
 	(void)state;
 	jobs_ready("worker", "'successfulJobsHistoryLimit':0");
@@ -79,7 +79,7 @@ static void what_is_gone_already_is_no_failure(void **state)
 	jobs_expect("worker", "Ready", "True");
 }
 
-/* As of a proxy that knows nothing of Jobs: what runs, counts. */
+/* As from a proxy: a running Job counts. */
 static void a_404_alone_makes_no_job_go(void **state)
 {
 	(void)state;
@@ -114,7 +114,7 @@ static void a_history_that_cannot_be_deleted_is_tried_again_slower(void **state)
 }
 
 /* Its item may still be in the answers that are awaited: it counts until they are there. */
-static void what_ends_during_a_look_is_kept_until_its_end(void **state)
+static void a_job_that_ends_during_a_look_is_kept_until_its_end(void **state)
 {
 	(void)state;
 	jobs_ready("worker",
@@ -185,7 +185,7 @@ static void another_template_replaces_the_jobs_that_run(void **state)
 	assert_int_equal(deletes(), 3);
 }
 
-static void the_spec_says_how(void **state)
+static void the_spec_decides_the_propagation(void **state)
 {
 	(void)state;
 	jobs_ready("worker", "");
@@ -204,7 +204,7 @@ static void the_spec_says_how(void **state)
 #define HISTORY       "/scaledjobs?fieldSelector=metadata.name%3Dworker&resourceVersion="
 
 /* Another CRD fills in a field; that is first seen with a change of something else. */
-static void what_is_served_otherwise_is_no_other_template(void **state)
+static void a_template_served_differently_is_the_same(void **state)
 {
 	(void)state;
 	jobs_ready("worker", "");
@@ -214,8 +214,8 @@ static void what_is_served_otherwise_is_no_other_template(void **state)
 	world_pass(MINUTE_MS);
 	assert_int_equal(deletes(), 0);
 	assert_int_equal(fakecluster_calls(KUBE_LIST, HISTORY),
-		2); /* the one before, and that there is none before it */
-	/* Back, and at once another one: what was made before the two is known. */
+		2); /* the previous one, and that there is none before it */
+	/* Changed back, and changed again at once: Jobs of both versions are known. */
 	fakecluster_change(WORKER, "{'spec':{'maxReplicaCount':8,'jobTargetRef':{'backoffLimit':null}}}");
 	world_pass(MINUTE_MS);
 	assert_int_equal(deletes(), 0);
@@ -229,8 +229,8 @@ static void what_is_served_otherwise_is_no_other_template(void **state)
 	jobs_expect("worker", "Ready", "True");
 }
 
-/* It sees that this generation was reconciled, and what there was before it is forgotten by now. */
-static void who_leads_next_goes_by_the_status(void **state)
+/* It sees that this generation was reconciled, and etcd has forgotten the versions before it. */
+static void the_next_leader_uses_the_status(void **state)
 {
 	(void)state;
 	jobs_ready("worker", "");
@@ -245,7 +245,7 @@ static void who_leads_next_goes_by_the_status(void **state)
 	jobs_expect("worker", "Ready", "True");
 }
 
-static void a_change_that_nobody_saw(void **state)
+static void an_unseen_change(void **state)
 {
 	(void)state;
 	jobs_ready("worker", "");
@@ -259,8 +259,8 @@ static void a_change_that_nobody_saw(void **state)
 	assert_int_equal(deletes(), 3);
 }
 
-/* A server that cannot tell what there was: what was not seen to be the same is another one. */
-static void what_there_was_cannot_be_listed(void **state)
+/* A server that cannot list the old versions: jobTargetRef counts as changed. */
+static void old_versions_cannot_be_listed(void **state)
 {
 	static const int statuses[] = { 410, 403, 400, 500 };
 
@@ -301,7 +301,7 @@ static void those_that_are_being_deleted_still_run(void **state)
 	assert_int_equal(jobs_count("worker"), 2);
 }
 
-static void a_rollout_that_fails_is_said_and_tried_again(void **state)
+static void a_failing_rollout_is_reported_and_retried(void **state)
 {
 	(void)state;
 	jobs_ready("worker", "");
@@ -333,7 +333,7 @@ static void of_many_that_fail_the_same_is_named(void **state)
 	world_pass(1000);
 	jobs_expect("worker", "Ready", "False ScaledJobCheckFailed Not able to delete job: worker-");
 	statuses = fakecluster_calls(KUBE_MERGE_PATCH, "/status");
-	for (unsigned i = 0; i < 40; i++) { /* what changes is another one in the list of Jobs each time */
+	for (unsigned i = 0; i < 40; i++) { /* another Job of the list changes each time */
 		fakecluster_change(jobs_path("worker", i), "{'metadata':{'annotations':{'a':'b'}}}");
 		world_pass(MINUTE_MS);
 	}
@@ -357,11 +357,8 @@ static void nothing_is_deleted_while_paused(void **state)
 	assert_int_equal(deletes(), 3);
 }
 
-/*
- * Who goes away with all the deletes that may be under way leaves the turn to those who wait for
- * it.
- */
-static void one_that_stops_holds_up_nobody(void **state)
+/* An object that is deleted with all deletes under way passes its turn to the others. */
+static void a_stopped_one_delays_no_one(void **state)
 {
 	(void)state;
 	jobs_ready("a", "'pollingInterval':3600");
@@ -380,7 +377,7 @@ static void one_that_stops_holds_up_nobody(void **state)
 	jobs_expect("b", "Ready", "True");
 }
 
-static void who_does_not_lead_deletes_nothing(void **state)
+static void a_follower_deletes_nothing(void **state)
 {
 	(void)state;
 	jobs_ready("worker", "'successfulJobsHistoryLimit':0");
@@ -403,23 +400,23 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(the_history_is_kept_short_as_jobs_finish),
-		CASE(what_is_gone_already_is_no_failure),
+		CASE(a_job_that_is_gone_is_not_a_failure),
 		CASE(a_404_alone_makes_no_job_go),
 		CASE(a_history_that_cannot_be_deleted_is_tried_again_slower),
-		CASE(what_ends_during_a_look_is_kept_until_its_end),
+		CASE(a_job_that_ends_during_a_look_is_kept_until_its_end),
 		CASE(deletes_keep_to_the_cap),
 		CASE(another_template_replaces_the_jobs_that_run),
-		CASE(the_spec_says_how),
-		CASE(what_is_served_otherwise_is_no_other_template),
-		CASE(who_leads_next_goes_by_the_status),
-		CASE(a_change_that_nobody_saw),
-		CASE(what_there_was_cannot_be_listed),
+		CASE(the_spec_decides_the_propagation),
+		CASE(a_template_served_differently_is_the_same),
+		CASE(the_next_leader_uses_the_status),
+		CASE(an_unseen_change),
+		CASE(old_versions_cannot_be_listed),
 		CASE(those_that_are_being_deleted_still_run),
-		CASE(a_rollout_that_fails_is_said_and_tried_again),
+		CASE(a_failing_rollout_is_reported_and_retried),
 		CASE(of_many_that_fail_the_same_is_named),
 		CASE(nothing_is_deleted_while_paused),
-		CASE(one_that_stops_holds_up_nobody),
-		CASE(who_does_not_lead_deletes_nothing),
+		CASE(a_stopped_one_delays_no_one),
+		CASE(a_follower_deletes_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

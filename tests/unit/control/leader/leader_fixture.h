@@ -3,7 +3,7 @@
 #define TESTS_UNIT_CONTROL_LEADER_LEADER_FIXTURE_H
 
 /*
- * One leader on the fake server, what it told, and the Leases of others: for the tests of
+ * One leader on the fake server, its callbacks, and foreign Leases: for the tests of
  * control/leader.
  */
 

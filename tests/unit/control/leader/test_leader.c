@@ -115,7 +115,7 @@ static void loses_the_race_for_a_free_lease(void **state)
 	}
 }
 
-static void a_lease_that_cannot_be_read_is_told_once(void **state)
+static void an_unreadable_lease_is_reported_once(void **state)
 {
 	(void)state;
 	fake_fail(FAKE_REFUSE, KUBE_GET, LEASE, FAKE_ANY, 403);
@@ -206,8 +206,8 @@ static void loses_by_the_deadline(void **state)
 		assert_true(fake_now_ms() < last + DURATION_MS);
 
 		/*
-		 * A candidate again, not dead: the Lease is still ours, so it goes on at once when
-		 * the server is back.
+		 * A candidate again: the Lease is still ours, so it resumes at once when the server
+		 * is back.
 		 */
 		fake_advance(5000);
 		fake_heal();
@@ -235,8 +235,7 @@ static void loses_by_the_deadline_between_two_tries(void **state)
 }
 
 /*
- * Each retry period after the last, and only what met another version sooner: a server in trouble
- * must not be hammered.
+ * A retry period apart, and sooner only after a conflict: a server in trouble must not be hammered.
  */
 static void a_failed_renewal_is_tried_again_after_the_retry_period(void **state)
 {
@@ -281,9 +280,7 @@ static void one_hanging_renewal_does_no_harm(void **state)
 	assert_int_equal(fake_logged(""), 1);
 }
 
-/*
- * The write was done, its answer lost: the next one conflicts, and what is found there is our own.
- */
+/* The write was done but its answer lost: the next one conflicts, and finds our own write. */
 static void a_lost_answer_is_no_stolen_lease(void **state)
 {
 	(void)state;
@@ -328,7 +325,7 @@ static void a_label_does_no_harm(void **state)
 		"x");
 }
 
-static void a_deleted_lease_is_made_anew(void **state)
+static void a_deleted_lease_is_recreated(void **state)
 {
 	(void)state;
 	leader_lead();
@@ -438,7 +435,7 @@ static void steps_down_for_a_twin(void **state)
 	assert_int_equal(t.won, 2);
 }
 
-/* What looks like our own from before a restart is renewed by somebody. */
+/* A Lease that looks like our own from before a restart is renewed by another process. */
 static void a_twin_that_runs_already(void **state)
 {
 	(void)state;
@@ -452,8 +449,7 @@ static void a_twin_that_runs_already(void **state)
 }
 
 /*
- * Both start at once, the twin is faster: what stands there under our name is not from before our
- * start.
+ * Both start at once, the twin is faster: the record under our name is not from before our start.
  */
 static void a_twin_that_is_faster_at_the_start(void **state)
 {
@@ -474,7 +470,7 @@ int main(void)
 		T(a_renewed_lease_is_never_taken),
 		T(a_new_version_alone_is_no_renewal),
 		T(loses_the_race_for_a_free_lease),
-		T(a_lease_that_cannot_be_read_is_told_once),
+		T(an_unreadable_lease_is_reported_once),
 		T(a_broken_lease_is_not_taken),
 		T(renews_each_retry_period),
 		T(keeps_writes_inside_the_lease),
@@ -486,7 +482,7 @@ int main(void)
 		T(a_lost_answer_is_no_stolen_lease),
 		T(a_lost_answer_while_taking_is_ours_too),
 		T(a_label_does_no_harm),
-		T(a_deleted_lease_is_made_anew),
+		T(a_deleted_lease_is_recreated),
 		T(steps_down_when_another_holds_it),
 		T(an_emptied_lease_is_lost_and_taken_again),
 		T(stops_leading_after_a_long_sleep),

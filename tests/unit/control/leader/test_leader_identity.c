@@ -50,7 +50,7 @@ static void identity_is_kept(void **state)
 	b = leader_identity("mine", "pod-1", dir, &warning);
 	assert_string_equal(b, "mine");
 	free(b);
-	/* Another host with the same folder content is told apart by its name. */
+	/* Another host with the same folder content has another name. */
 	b = leader_identity(NULL, NULL, dir, &warning);
 	assert_string_equal(strrchr(a, '_'), strrchr(b, '_'));
 	assert_memory_not_equal(b, "pod-1_", 6);

@@ -26,7 +26,7 @@ static void blocked_from_the_start(void **state)
 	assert_true(t.out.leading);
 }
 
-static void a_long_reason_is_told_once_too(void **state)
+static void a_long_reason_is_logged_once_too(void **state)
 {
 	char why[400];
 
@@ -119,7 +119,7 @@ static void releases_under_another_version(void **state)
 	assert_holder("");
 }
 
-static void releases_what_a_lost_answer_left(void **state)
+static void releases_a_lease_of_a_lost_answer(void **state)
 {
 	(void)state;
 	fake_fail(FAKE_LOSE, KUBE_CREATE, LEASES, 1, 0);
@@ -152,7 +152,7 @@ static void releases_within_its_deadline(void **state)
 }
 
 /* A former process ended without the API server; this one ends before it leads. */
-static void releases_what_its_predecessor_left(void **state)
+static void releases_its_predecessors_lease(void **state)
 {
 	static const int64_t after_ms[] = { 0, FAKE_ANSWER_MS, 100 }; /* not read yet; read; kept from leading */
 
@@ -200,15 +200,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(blocked_from_the_start),
-		T(a_long_reason_is_told_once_too),
+		T(a_long_reason_is_logged_once_too),
 		T(blocked_while_leading),
 		T(blocked_while_taking),
 		T(releases),
 		T(releases_while_a_renewal_is_under_way),
 		T(releases_under_another_version),
-		T(releases_what_a_lost_answer_left),
+		T(releases_a_lease_of_a_lost_answer),
 		T(releases_within_its_deadline),
-		T(releases_what_its_predecessor_left),
+		T(releases_its_predecessors_lease),
 		T(releases_nothing_of_others),
 		T(releases_nothing_that_was_stolen_meanwhile),
 	};

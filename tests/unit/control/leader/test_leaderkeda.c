@@ -40,7 +40,7 @@ static void waits_for_keda(void **state)
 	assert_true(t.out.leading);
 }
 
-/* By what changes, not by its times: our clock, or KEDA's, may be wrong. */
+/* By changes, not by its times: our clock, or KEDA's, may be wrong. */
 static void keda_lease_verdicts(void **state)
 {
 	static const struct {
@@ -95,7 +95,7 @@ static void keda_comes_up_while_leading(void **state)
 	fake_advance(10000);
 	assert_false(t.out.leading);
 	assert_int_equal(t.lost, 1);
-	assert_holder(""); /* given back: what stands there is true */
+	assert_holder(""); /* released: the record is true */
 	assert_int_equal(fake_logged("stopped leading: KEDA"), 1);
 }
 
@@ -149,7 +149,7 @@ static void an_unreadable_keda_lease_holds_back_but_takes_nothing_away(void **st
 	assert_int_equal(t.lost, 0);
 }
 
-static void takes_over_from_keda_when_told(void **state)
+static void takes_over_from_keda_with_the_option(void **state)
 {
 	struct leader_config config = beside_keda();
 
@@ -220,7 +220,7 @@ int main(void)
 		T(freed_while_keda_is_looked_at_it_goes_on_with_one_round),
 		T(keda_lease_that_is_missing_or_denied),
 		T(an_unreadable_keda_lease_holds_back_but_takes_nothing_away),
-		T(takes_over_from_keda_when_told),
+		T(takes_over_from_keda_with_the_option),
 		T(the_same_lease_is_plain_election),
 		T(without_election),
 		T(freed_in_any_state),

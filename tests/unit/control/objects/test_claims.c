@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who may have an HPA and a target: a user's own HPA, two objects that want the same, and what
- * happens when the first of them goes.
+ * Ownership of an HPA and a target: a user's own HPA, two objects with the same claim, and the end
+ * of the first.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ static void annotate(const char *path, const char *annotations)
 
 /* ---- A user's own HPA ---- */
 
-static void a_users_hpa_is_taken_over_only_when_the_object_says_so(void **state)
+static void a_users_hpa_is_taken_over_only_with_the_annotation(void **state)
 {
 	(void)state;
 	fakecluster_apply(MINE, "{'metadata':{'labels':{'team':'a'}},'spec':{'maxReplicas':9}}");
@@ -87,7 +87,7 @@ static void another_controllers_hpa_is_taken_over_as_well(void **state)
 	assert_string_equal(fakecluster_text(MINE, "metadata.ownerReferences.0.kind"), "ScaledObject");
 }
 
-/* The default's name was never chosen for somebody else's HPA. */
+/* The default name was never chosen for a foreign HPA. */
 static void without_the_name_written_nothing_is_taken(void **state)
 {
 	(void)state;
@@ -100,7 +100,7 @@ static void without_the_name_written_nothing_is_taken(void **state)
 	assert_int_equal(fakecluster_number(HPA("keda-hpa-web"), "spec.maxReplicas"), 9);
 }
 
-static void no_hpa_is_written_from_what_cannot_be_built(void **state)
+static void no_hpa_is_written_without_scalers(void **state)
 {
 	(void)state;
 	world_ready_object("web", 1, "");
@@ -148,11 +148,11 @@ static void the_later_one_of_two_is_refused_until_the_first_goes(void **state)
 }
 
 /* A list comes in pages: the first that is read need not be the first that was there. */
-static void who_was_first_is_not_judged_from_half_a_list(void **state)
+static void precedence_is_not_judged_from_half_a_list(void **state)
 {
 	(void)state;
 	world_deployment("web", 1);
-	/* stands first in lists, and is second by its name */
+	/* first in lists, second by name */
 	world_scaledobject("zebra", "'scaleTargetRef':{'name':'web'}");
 	world_scaledobject("web", "");
 	world_pass(2000);
@@ -166,7 +166,7 @@ static void who_was_first_is_not_judged_from_half_a_list(void **state)
 	world_expect("web", "Ready", "True");
 }
 
-/* It never scaled that target: what it remembers is another's. */
+/* It never scaled that target: its stored replicas belong to another's. */
 static void a_refused_one_restores_nothing(void **state)
 {
 	(void)state;
@@ -205,10 +205,10 @@ static void a_refused_one_scales_nothing_either(void **state)
 }
 
 /*
- * Its pause is its own affair: it takes its hands off, and does not lay them on what another
+ * Its pause concerns only itself: it releases its target, and does not touch one that another
  * scales.
  */
-static void a_refused_one_keeps_nobodys_replicas(void **state)
+static void a_refused_one_keeps_no_replicas(void **state)
 {
 	(void)state;
 	world_ready_object("web", 3, "'minReplicaCount':3");
@@ -242,7 +242,7 @@ static void it_is_taken_up_when_the_first_one_goes_elsewhere(void **state)
 	world_expect("web", "Ready", "True");
 }
 
-/* Older, it may take what a younger one has; two HPAs on one target would stop each other. */
+/* An older object may take a younger one's target; two HPAs on one target would stop each other. */
 static void an_older_one_that_comes_back_displaces_the_younger(void **state)
 {
 	(void)state;
@@ -298,7 +298,7 @@ static void one_hpa_name_is_for_one_object(void **state)
 	world_expect("web", "Ready", "True");
 }
 
-/* creationTimestamp tells whole seconds. */
+/* creationTimestamp has whole seconds. */
 static void one_at_work_is_not_displaced_by_a_newcomer_of_the_same_second(void **state)
 {
 	(void)state;
@@ -354,15 +354,15 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(a_users_hpa_is_taken_over_only_when_the_object_says_so),
+		CASE(a_users_hpa_is_taken_over_only_with_the_annotation),
 		CASE(another_controllers_hpa_is_taken_over_as_well),
 		CASE(without_the_name_written_nothing_is_taken),
-		CASE(no_hpa_is_written_from_what_cannot_be_built),
+		CASE(no_hpa_is_written_without_scalers),
 		CASE(the_later_one_of_two_is_refused_until_the_first_goes),
-		CASE(who_was_first_is_not_judged_from_half_a_list),
+		CASE(precedence_is_not_judged_from_half_a_list),
 		CASE(a_refused_one_restores_nothing),
 		CASE(a_refused_one_scales_nothing_either),
-		CASE(a_refused_one_keeps_nobodys_replicas),
+		CASE(a_refused_one_keeps_no_replicas),
 		CASE(it_is_taken_up_when_the_first_one_goes_elsewhere),
 		CASE(an_older_one_that_comes_back_displaces_the_younger),
 		CASE(an_hpa_that_cannot_be_removed_is_tried_again_in_peace),

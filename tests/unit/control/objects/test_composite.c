@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scalingModifiers and resources: one metric made of several, and triggers that nobody asks. */
+/* scalingModifiers and resources: one metric made of several, and triggers that are not polled. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static void on_survey(void *arg, const struct survey_result *r)
 		snprintf(said, sizeof(said), "%s %g", r->triggers[0].metric_name, r->triggers[0].reading.value);
 }
 
-/* What the HPA controller is told. */
+/* What the HPA controller gets. */
 static const char *get_metric(const char *metric)
 {
 	struct survey_terms terms = { .metric = metric,
@@ -110,7 +110,7 @@ static void a_failing_part_fails_the_whole(void **state)
 	assert_string_equal(get_metric("s0-scripted-a"), "s0-scripted-a 40");
 }
 
-static void fallback_stands_for_the_whole(void **state)
+static void fallback_replaces_the_whole(void **state)
 {
 	(void)state;
 	fakesource_answer("a", 4);
@@ -122,7 +122,7 @@ static void fallback_stands_for_the_whole(void **state)
 	assert_int_equal(world_replicas("web"), 1);
 }
 
-static void a_wrong_formula_is_told_before_anything_scales(void **state)
+static void a_wrong_formula_is_reported_before_anything_scales(void **state)
 {
 	(void)state;
 	world_deployment("web", 0);
@@ -170,7 +170,7 @@ static void cpu_alone_keeps_the_object_active(void **state)
 	assert_int_equal(world_replicas("web"), 3);
 	assert_int_equal(fakecluster_writes(), 0);
 	assert_int_equal(fakesource_asked(NULL), 0);
-	/* Somebody scales it to nothing: that is not what it says. */
+	/* Someone scales it to 0: that does not change the metric. */
 	fakecluster_change(DEPLOYMENT("web"), "{'spec':{'replicas':0}}");
 	world_pass(POLL_MS);
 	assert_int_equal(world_replicas("web"), 1);
@@ -194,7 +194,7 @@ static void beside_another_cpu_does_not_keep_it_active(void **state)
 
 /* ---- UseCachedMetrics ---- */
 
-static void a_cached_metric_is_what_the_last_poll_brought(void **state)
+static void a_cached_metric_is_the_last_polls(void **state)
 {
 	unsigned asked;
 
@@ -233,8 +233,8 @@ static void a_cached_metric_is_what_the_last_poll_brought(void **state)
 #define CACHED_AND_FAR                                                                                                 \
 	"'pollingInterval':300,'triggers':[{'type':'scripted','useCachedMetrics':true,'metadata':{'source':'web'}}]"
 
-/* A wake-up raises from zero; what the HPA hears is another thing. */
-static void a_wake_up_activates_and_tells_the_hpa_nothing(void **state)
+/* A wake-up raises from zero; the HPA gets another value. */
+static void a_wake_up_activates_without_changing_the_hpas_value(void **state)
 {
 	(void)state;
 	world_ready_object("web", 0, CACHED_AND_FAR);
@@ -274,10 +274,7 @@ static void only_a_timed_poll_is_for_the_hpa(void **state)
 	assert_string_equal(get_metric("s0-scripted-web"), "s0-scripted-web 8");
 }
 
-/*
- * A poll that is due while other looks are under way; what the first one brought is not too old
- * yet.
- */
+/* A poll is due while other looks are under way; the first one's answer is not too old yet. */
 static void no_poll_is_lost_to_other_looks(void **state)
 {
 	(void)state;
@@ -299,13 +296,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(one_metric_is_made_of_two),
 		CASE(a_failing_part_fails_the_whole),
-		CASE(fallback_stands_for_the_whole),
-		CASE(a_wrong_formula_is_told_before_anything_scales),
+		CASE(fallback_replaces_the_whole),
+		CASE(a_wrong_formula_is_reported_before_anything_scales),
 		CASE(modifiers_may_come_and_go),
 		CASE(cpu_alone_keeps_the_object_active),
 		CASE(beside_another_cpu_does_not_keep_it_active),
-		CASE(a_cached_metric_is_what_the_last_poll_brought),
-		CASE(a_wake_up_activates_and_tells_the_hpa_nothing),
+		CASE(a_cached_metric_is_the_last_polls),
+		CASE(a_wake_up_activates_without_changing_the_hpas_value),
 		CASE(only_a_timed_poll_is_for_the_hpa),
 		CASE(no_poll_is_lost_to_other_looks),
 	};

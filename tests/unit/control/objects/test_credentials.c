@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A ScaledObject whose trigger takes its source from a Secret: waited for, rotated, gone, back;
- * what Ready says, and which source is asked.
+ * A ScaledObject whose trigger takes its source from a Secret: waiting, rotation, deletion, return;
+ * Ready, and the source that is asked.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -125,7 +125,7 @@ static void a_quiet_object_costs_no_writes(void **state)
 	assert_int_equal(fakecluster_writes(), 0);
 }
 
-/* What is read for the first time after a restart is no fault: Ready stays as it was. */
+/* Reading after a restart is not an error: Ready stays as it was. */
 static void a_restart_changes_nothing(void **state)
 {
 	(void)state;
@@ -140,8 +140,8 @@ static void a_restart_changes_nothing(void **state)
 	assert_int_equal(fakecluster_events_sent("ScaledObjectCheckFailed", ""), 0);
 }
 
-/* When it is known why it cannot be read, Ready says so. */
-static void what_cannot_be_read_is_told(void **state)
+/* Once the reason why it cannot be read is known, Ready reports it. */
+static void unreadable_objects_are_reported(void **state)
 {
 	(void)state;
 	fakecluster_trouble("/secrets", ERR_TEMPORARY, "connection refused");
@@ -156,7 +156,7 @@ static void what_cannot_be_read_is_told(void **state)
 	world_expect("web", "Ready", "True ScaledObjectReady");
 }
 
-/* ---- What needs no trigger ---- */
+/* ---- Without triggers ---- */
 
 #define MIN     "'minReplicaCount':2,"
 #define POLL_MS 10000
@@ -188,7 +188,7 @@ static void the_minimum_is_kept_without_triggers(void **state)
 	world_pass(POLL_MS);
 	assert_int_equal(world_replicas("web"), 2);
 	assert_int_equal(fakecluster_calls(KUBE_MERGE_PATCH, ""), 1);
-	/* No scale-in: nobody knows whether there is work. */
+	/* No scale-in: it is not known whether there is work. */
 	fakecluster_change(DEPLOYMENT("web"), "{'spec':{'replicas':7}}");
 	world_pass(60 * POLL_MS);
 	assert_int_equal(world_replicas("web"), 7);
@@ -203,7 +203,7 @@ static void the_minimum_is_kept_without_triggers(void **state)
 	assert_true(fakesource_asked("a") > 0);
 }
 
-/* The HPA of before stays as it is, and the loop goes on. */
+/* The existing HPA stays as it is, and the loop goes on. */
 static void a_lost_secret_leaves_the_minimum(void **state)
 {
 	unsigned asked;
@@ -224,7 +224,7 @@ static void a_lost_secret_leaves_the_minimum(void **state)
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, HPAS), 0);
 	assert_int_equal(fakesource_asked("a"), asked);
 	assert_int_equal(told("KEDAScalersStopped"), 1);
-	/* Without a minimum the loop ends; it was told already. */
+	/* Without a minimum the loop ends; it was reported already. */
 	fakecluster_change(WEB, "{'spec':{'minReplicaCount':0}}");
 	world_pass(1000);
 	fakecluster_change(DEPLOYMENT("web"), "{'spec':{'replicas':0}}");
@@ -233,7 +233,7 @@ static void a_lost_secret_leaves_the_minimum(void **state)
 	assert_int_equal(told("KEDAScalersStopped"), 1);
 }
 
-static void what_was_raised_without_triggers_is_restored(void **state)
+static void replicas_raised_without_triggers_are_restored(void **state)
 {
 	(void)state;
 	start_with(0, MIN "'advanced':{'restoreToOriginalReplicaCount':true},");
@@ -288,10 +288,10 @@ int main(void)
 		CASE(a_lost_key_is_named_and_the_hpa_stays),
 		CASE(a_quiet_object_costs_no_writes),
 		CASE(a_restart_changes_nothing),
-		CASE(what_cannot_be_read_is_told),
+		CASE(unreadable_objects_are_reported),
 		CASE(the_minimum_is_kept_without_triggers),
 		CASE(a_lost_secret_leaves_the_minimum),
-		CASE(what_was_raised_without_triggers_is_restored),
+		CASE(replicas_raised_without_triggers_are_restored),
 		CASE(nothing_else_is_done_without_triggers),
 	};
 

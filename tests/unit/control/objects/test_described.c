@@ -44,7 +44,7 @@ static void object(const char *spec)
 	world_pass(15000);
 }
 
-static void the_hpa_has_what_the_source_names(void **state)
+static void the_hpa_has_the_described_metrics(void **state)
 {
 	(void)state;
 	source_is_up("queue:5,load:2");
@@ -136,7 +136,7 @@ static void an_hpa_outlives_a_restart_while_the_source_is_away(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_hpa_has_what_the_source_names, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(the_hpa_has_the_described_metrics, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(a_source_that_comes_later_gets_its_metrics_then, world_setup,
 			world_teardown),
 		cmocka_unit_test_setup_teardown(without_any_metric_there_is_no_hpa, world_setup, world_teardown),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fallback: what counts, when it begins and ends, what is said and what is written; over restarts
- * and other leaders.
+ * Fallback: what counts, when it begins and ends, messages and writes; over restarts and other
+ * leaders.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -128,8 +128,8 @@ static bool has_logged(const char *part)
 	return has;
 }
 
-/* That a fallback stands in does not make a source one that can be read. */
-static void the_log_says_when_a_source_can_be_read(void **state)
+/* A fallback does not make a failing source readable. */
+static void the_log_reports_a_readable_source(void **state)
 {
 	(void)state;
 	world_ready_object("web", 0, FALLBACK ",'cooldownPeriod':0");
@@ -154,7 +154,7 @@ static void fallback_begins_after_the_threshold_and_ends_with_an_answer(void **s
 	assert_int_equal(failures_stored(), 0);
 	fakesource_fail("web", "connection refused");
 	world_pass(POLL_MS * 2 + 100); /* the phase may be a whole POLL_MS */
-	/* Up to the threshold an error is an error, of which Ready speaks if no fallback helps. */
+	/* Up to the threshold an error is an error, which Ready reports if no fallback helps. */
 	world_expect("web", "Fallback", "False NoFallbackFound");
 	world_expect("web", "Ready", "True ScaledObjectReady");
 	assert_int_equal(fakecluster_events_sent("KEDAScalerFailed", "connection refused"), 1);
@@ -217,7 +217,7 @@ static void metric_requests_count_and_the_status_does_not_wait_for_the_poll(void
 	assert_true(heard.falling_back);
 	world_pass(200);
 	world_expect("web", "Fallback", "True");
-	assert_int_equal(fakesource_asked("web"), 5); /* the look that says so asked nobody */
+	assert_int_equal(fakesource_asked("web"), 5); /* that look asked no source */
 	assert_int_equal(fakecluster_events_sent("ScaledObjectFallbackActivated", ""), 1);
 	world_pass(2000);
 	fakesource_answer("web", 2);
@@ -231,7 +231,7 @@ static void metric_requests_count_and_the_status_does_not_wait_for_the_poll(void
  * Others than the HPA controller, which asks every 15 s, bring fallback no nearer, however often
  * they ask.
  */
-static void who_else_looks_counts_nothing(void **state)
+static void other_readers_count_nothing(void **state)
 {
 	(void)state;
 	world_ready_object("web", 1, FALLBACK ",'minReplicaCount':1,'pollingInterval':7200");
@@ -307,8 +307,8 @@ static void a_standby_reads_and_never_counts(void **state)
 	assert_int_equal(health_failures(world.cache->health, world_object("default/web"), METRIC), 4);
 }
 
-/* What was counted in an earlier reign is not taken up again. */
-static void a_new_reign_goes_by_what_is_stored(void **state)
+/* Counts of an earlier term as leader are not used again. */
+static void a_new_leader_uses_the_status(void **state)
 {
 	(void)state;
 	fall_back();
@@ -321,7 +321,7 @@ static void a_new_reign_goes_by_what_is_stored(void **state)
 	world_expect("web", "Fallback", "False");
 }
 
-/* ---- What changes meanwhile ---- */
+/* ---- Changes meanwhile ---- */
 
 static void fallback_that_is_taken_away_ends(void **state)
 {
@@ -345,13 +345,13 @@ static void another_metric_is_counted_from_nothing(void **state)
 	world_expect("web", "Fallback", "False");
 	assert_null(fakecluster_at(WEB, "status.health." METRIC));
 	assert_int_equal(fakecluster_number(WEB, "status.health.s0-scripted-other.numberOfFailures"), 1);
-	/* And back: what was counted long ago is forgotten. */
+	/* And back: old counts are forgotten. */
 	world_scaledobject("web", FALLBACK);
 	world_pass(1000);
 	assert_int_equal(health_failures(world.cache->health, world_object("default/web"), METRIC), 1);
 }
 
-static void an_object_made_anew_starts_afresh(void **state)
+static void a_recreated_object_starts_afresh(void **state)
 {
 	(void)state;
 	fall_back();
@@ -406,18 +406,18 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(wake_ups_bring_no_fallback),
 		CASE(wake_ups_between_polls_count_nothing),
-		CASE(the_log_says_when_a_source_can_be_read),
+		CASE(the_log_reports_a_readable_source),
 		CASE(fallback_begins_after_the_threshold_and_ends_with_an_answer),
 		CASE(without_fallback_nothing_is_counted_in_the_status),
 		CASE(metric_requests_count_and_the_status_does_not_wait_for_the_poll),
-		CASE(who_else_looks_counts_nothing),
+		CASE(other_readers_count_nothing),
 		CASE(one_question_counts_once),
 		CASE(a_restart_goes_on_where_it_was),
 		CASE(a_standby_reads_and_never_counts),
-		CASE(a_new_reign_goes_by_what_is_stored),
+		CASE(a_new_leader_uses_the_status),
 		CASE(fallback_that_is_taken_away_ends),
 		CASE(another_metric_is_counted_from_nothing),
-		CASE(an_object_made_anew_starts_afresh),
+		CASE(a_recreated_object_starts_afresh),
 		CASE(current_replicas_are_kept),
 		CASE(the_other_triggers_scale_on),
 	};

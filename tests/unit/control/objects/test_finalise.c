@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of an object: what is restored, what it waits for, and that nothing waits for us without
- * need.
+ * The end of an object: what is restored, what it waits for, and that nothing waits for us
+ * needlessly.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -112,7 +112,7 @@ static void kedas_finalizer_is_released_at_once(void **state)
 	world_expect("web", "Ready", "True");
 }
 
-static void an_object_that_keda_held_is_let_go(void **state)
+static void kedas_finalizer_is_removed(void **state)
 {
 	(void)state;
 	world_lead(false);
@@ -145,7 +145,7 @@ static void others_finalizers_are_not_ours(void **state)
 	assert_int_equal(fakecluster_events_sent("ScaledObjectDeleted", ""), 1);
 }
 
-/* ---- What goes wrong ---- */
+/* ---- Failures ---- */
 
 static void a_target_that_is_gone_needs_no_restoring(void **state)
 {
@@ -179,7 +179,7 @@ static void an_hpa_that_is_gone_already_holds_nothing_up(void **state)
 	assert_int_equal(world_replicas("web"), 3);
 }
 
-/* While it stands, the HPA would undo what is restored. */
+/* While it exists, the HPA would undo the restore. */
 static void nothing_is_restored_before_the_hpa_is_gone(void **state)
 {
 	(void)state;
@@ -220,7 +220,7 @@ static void nothing_is_restored_before_the_hpas_are_known(void **state)
 	assert_null(fakecluster_get(WEB));
 }
 
-/* What failed while it lived, and waits half a minute by now, is not its deletion's. */
+/* A failure during its life, backing off by half a minute, does not delay its deletion. */
 static void an_earlier_failure_holds_no_deletion_up(void **state)
 {
 	(void)state;
@@ -270,7 +270,7 @@ static void another_finalizer(void)
 	fakecluster_change(WEB, "{'metadata':{'finalizers':['kscaled.io/restore','others.io/x']}}");
 }
 
-/* An answer that says it is gone already, and a watch that knows nothing of it. */
+/* An answer says it is gone already, and the watch does not show it. */
 static void a_release_that_was_not_found_is_looked_at_again(void **state)
 {
 	(void)state;
@@ -284,7 +284,7 @@ static void a_release_that_was_not_found_is_looked_at_again(void **state)
 	assert_null(fakecluster_get(WEB));
 }
 
-/* Others hold the object; what we had begun for it ends all the same. */
+/* Others hold the object; our own work on it ends anyway. */
 static void a_deleted_object_is_neither_scaled_nor_reported(void **state)
 {
 	(void)state;
@@ -335,7 +335,7 @@ static void the_deletion_comes_while_writes_are_under_way(void **state)
 	}
 }
 
-/* A name that is none, put in before the deletion, leads nowhere else. */
+/* An invalid name, inserted before the deletion, must not change the path. */
 static void a_hostile_name_is_only_a_name(void **state)
 {
 	(void)state;
@@ -386,7 +386,7 @@ static void a_step_in_a_path_is_no_name(void **state)
 	}
 }
 
-static void deleted_and_made_anew_under_the_same_name(void **state)
+static void deleted_and_recreated_under_the_same_name(void **state)
 {
 	(void)state;
 	world_ready_object("web", 2, "'minReplicaCount':2");
@@ -408,7 +408,7 @@ static void deleted_and_made_anew_under_the_same_name(void **state)
 }
 
 /* The watch was held up: only the new one is seen, while the old one's poll is under way. */
-static void made_anew_unseen(void **state)
+static void recreated_unseen(void **state)
 {
 	unsigned asked;
 
@@ -441,7 +441,7 @@ int main(void)
 		CASE(the_original_replicas_are_restored),
 		CASE(switching_it_on_and_off_moves_the_finalizer),
 		CASE(kedas_finalizer_is_released_at_once),
-		CASE(an_object_that_keda_held_is_let_go),
+		CASE(kedas_finalizer_is_removed),
 		CASE(others_finalizers_are_not_ours),
 		CASE(a_target_that_is_gone_needs_no_restoring),
 		CASE(a_target_that_goes_under_the_write),
@@ -457,8 +457,8 @@ int main(void)
 		CASE(the_deletion_comes_while_writes_are_under_way),
 		CASE(a_hostile_name_is_only_a_name),
 		CASE(a_step_in_a_path_is_no_name),
-		CASE(deleted_and_made_anew_under_the_same_name),
-		CASE(made_anew_unseen),
+		CASE(deleted_and_recreated_under_the_same_name),
+		CASE(recreated_unseen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

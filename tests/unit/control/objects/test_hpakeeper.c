@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The HPA of an object: what others do to it, what is there already, and what a rename leaves. */
+/* The HPA of an object: changes by others, existing HPAs, and renames. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,8 +90,7 @@ static void an_hpa_is_not_taken_by_the_word_for_another(void **state)
 }
 
 /*
- * Two that scale one target overrule each other; ours was there first and stays, but it is said,
- * once.
+ * Two HPAs on one target overrule each other; ours was first and stays, but that is reported once.
  */
 /* As KEDA has left it; the admission webhook refuses a new one. */
 static void an_hpa_with_a_long_name_works_on(void **state)
@@ -104,7 +103,7 @@ static void an_hpa_with_a_long_name_works_on(void **state)
 	assert_int_equal(world_replicas(LONG), 1);
 }
 
-static void an_hpa_of_others_for_the_target_is_told(void **state)
+static void a_foreign_hpa_for_the_target_is_reported(void **state)
 {
 	(void)state;
 	world_ready_object("web", 0, "");
@@ -185,7 +184,7 @@ static void an_admission_plugin_that_changes_hpas_causes_no_endless_writes(void 
 	world_expect("web", "Ready", "True");
 }
 
-/* What it makes of ours is left; what others make of that is put right, as often as they do. */
+/* Changes by the API server are left; changes by others are reverted, as often as they come. */
 static void under_such_a_plugin_the_edits_of_others_are_put_right(void **state)
 {
 	(void)state;
@@ -208,10 +207,10 @@ static unsigned fights_told;
 static void on_line(void *arg, enum log_level level, const char *line)
 {
 	(void)arg;
-	fights_told += level == LOG_LEVEL_WARN && strstr(line, "again and again") != NULL;
+	fights_told += level == LOG_LEVEL_WARN && strstr(line, "others keep changing") != NULL;
 }
 
-/* Somebody who undoes each write: it is written again, later and later, and told. */
+/* Someone undoes each write: it is repeated, later and later, and reported. */
 static void a_race_of_writers_slows_down(void **state)
 {
 	unsigned first, last;
@@ -256,7 +255,7 @@ static void put_hpa(const char *owner_kind, const char *owner_name)
 	fakecluster_apply(WEB_HPA, text);
 }
 
-/* As the API server tells who wrote it, last somebody who applies all of it. */
+/* Field managers as the API server records them, last one that applies all of it. */
 static void apply_as(const char *who)
 {
 	MEM_AUTO char *text = mem_printf("{'metadata':{'managedFields':[{'manager':'kscaled','operation':'Update','"
@@ -302,7 +301,7 @@ static void an_hpa_that_was_applied_is_not_deleted(void **state)
 	assert_null(fakecluster_at(WEB_HPA, "metadata.ownerReferences.0"));
 }
 
-static void an_edit_is_put_right_whoever_made_it(void **state)
+static void every_edit_is_reverted(void **state)
 {
 	(void)state;
 	world_ready_object("web", 1, "");
@@ -415,7 +414,7 @@ static void expect_mine_alone(void)
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, HPAS), 0);
 }
 
-static void a_rename_while_nobody_looked(void **state)
+static void a_rename_while_no_leader_existed(void **state)
 {
 	(void)state;
 	world_ready_object("web", 0, "");
@@ -493,7 +492,7 @@ static void a_rename_whose_old_hpa_is_gone_already(void **state)
 	assert_int_equal(fakecluster_events_sent("ScaledObjectCheckFailed", ""), 0);
 }
 
-static void an_hpa_that_goes_while_it_is_replaced_is_made_anew(void **state)
+static void an_hpa_deleted_during_its_replacement_is_recreated(void **state)
 {
 	(void)state;
 	world_ready_object("web", 0, "");
@@ -513,26 +512,26 @@ int main(void)
 		CASE(a_changed_hpa_is_put_right),
 		CASE(an_hpa_is_not_taken_by_the_word_for_another),
 		CASE(an_hpa_with_a_long_name_works_on),
-		CASE(an_hpa_of_others_for_the_target_is_told),
+		CASE(a_foreign_hpa_for_the_target_is_reported),
 		CASE(an_hpa_that_lost_its_owner_gets_it_back),
 		CASE(an_admission_plugin_that_changes_hpas_causes_no_endless_writes),
 		CASE(under_such_a_plugin_the_edits_of_others_are_put_right),
 		CASE(a_race_of_writers_slows_down),
 		CASE(an_hpa_that_a_chart_applies_is_the_charts),
 		CASE(an_hpa_that_was_applied_is_not_deleted),
-		CASE(an_edit_is_put_right_whoever_made_it),
+		CASE(every_edit_is_reverted),
 		CASE(a_label_that_is_not_wanted_any_more_goes),
 		CASE(kedas_own_hpa_is_adopted),
 		CASE(a_foreign_hpa_is_never_written),
 		CASE(an_hpa_of_a_user_is_never_written),
 		CASE(a_rename_removes_the_old_hpa),
-		CASE(a_rename_while_nobody_looked),
+		CASE(a_rename_while_no_leader_existed),
 		CASE(a_rename_of_an_hpa_that_the_status_does_not_name),
 		CASE(a_rename_of_an_hpa_that_keda_made),
 		CASE(an_hpa_of_others_that_the_status_names_stays),
 		CASE(renames_in_a_row_leave_one_hpa),
 		CASE(a_rename_whose_old_hpa_is_gone_already),
-		CASE(an_hpa_that_goes_while_it_is_replaced_is_made_anew),
+		CASE(an_hpa_deleted_during_its_replacement_is_recreated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,7 +58,7 @@ static void any_kind_is_scaled_paused_and_restored(void **state)
 	assert_int_equal(fakecluster_number(GADGET, "spec.replicas"), 2);
 }
 
-static void a_kind_without_scale_is_told_in_kedas_words_too(void **state)
+static void a_kind_without_scale_has_kedas_event_too(void **state)
 {
 	(void)state;
 	fakecluster_serve("/apis/example.com/v1",
@@ -110,8 +110,8 @@ static void another_kind_is_followed_and_the_old_target_left_as_it_is(void **sta
 	assert_string_equal(fakecluster_text(HPA("keda-hpa-web"), "spec.scaleTargetRef.kind"), "StatefulSet");
 }
 
-/* What is answered about the old target must not be taken for the new one's. */
-static void a_write_to_the_old_target_says_nothing_about_the_new(void **state)
+/* An answer about the old target must not be taken for the new one's. */
+static void a_write_to_the_old_target_does_not_count_for_the_new(void **state)
 {
 	(void)state;
 	fakecluster_apply(STATEFULSET,
@@ -136,10 +136,10 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(any_kind_is_scaled_paused_and_restored),
-		CASE(a_kind_without_scale_is_told_in_kedas_words_too),
+		CASE(a_kind_without_scale_has_kedas_event_too),
 		CASE(a_restore_does_not_wait_for_discovery),
 		CASE(another_kind_is_followed_and_the_old_target_left_as_it_is),
-		CASE(a_write_to_the_old_target_says_nothing_about_the_new),
+		CASE(a_write_to_the_old_target_does_not_count_for_the_new),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

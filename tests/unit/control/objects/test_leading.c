@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Leadership that comes and goes in the middle of everything: who does not lead writes nothing,
- * asks nothing, and hears no answer to what it had begun.
+ * Leadership that comes and goes at any moment: a non-leader writes nothing, asks nothing, and
+ * ignores answers to earlier calls.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,8 +42,8 @@ static void a_standby_does_nothing(void **state)
 	assert_int_equal(fakecluster_events_sent(NULL, ""), 0);
 }
 
-/* Who does not poll says nothing about polls, and must not keep what nobody takes away any more. */
-static void what_was_measured_goes_with_the_lead(void **state)
+/* A process that does not poll has no metrics of polls, and must not keep stale ones. */
+static void measurements_go_with_the_lead(void **state)
 {
 	struct buf page = BUF_INIT(1 << 20);
 
@@ -249,7 +249,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(a_standby_does_nothing),
-		CASE(what_was_measured_goes_with_the_lead),
+		CASE(measurements_go_with_the_lead),
 		CASE(nothing_is_written_after_leading_ends),
 		CASE(leading_comes_back_at_once),
 		CASE(the_process_dies_and_another_goes_on),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How often an object is looked at and its scalers are built: for what concerns it, and never for
+ * How often an object is reconciled and its scalers are built: for relevant changes, and never for
  * an echo.
  */
 #include <setjmp.h>
@@ -35,7 +35,7 @@ int __wrap_scalers_build(struct scalers *s, struct object *o, struct err *err)
 	return __real_scalers_build(s, o, err);
 }
 
-/* Asked of every HPA that somebody looks at. */
+/* Called for every HPA that is read. */
 const struct owner_ref *__real_meta_controller(const struct meta *m);
 const struct owner_ref *__wrap_meta_controller(const struct meta *m);
 
@@ -142,7 +142,7 @@ static void a_status_of_the_hpa_leads_to_nothing(void **state)
 	}
 	assert_int_equal(looks(), 0);
 	assert_int_equal(builds, 0);
-	/* The next tick tells of it. */
+	/* The next tick uses it. */
 	world_pass(MINUTE_MS);
 	world_expect("web", "HPAActive", "True");
 	fakecluster_change(WEB_HPA,
@@ -151,8 +151,8 @@ static void a_status_of_the_hpa_leads_to_nothing(void **state)
 	world_expect("web", "HPAActive", "False");
 }
 
-/* Without ticks only a look can tell what the HPA says. */
-static void the_hpa_of_an_object_that_is_wrong_is_heard(void **state)
+/* Without ticks only a reconcile can show the HPA's state. */
+static void the_hpa_of_a_wrong_object_is_watched(void **state)
 {
 	(void)state;
 	world_scaledobject("web", "'minReplicaCount':5,'maxReplicaCount':2");
@@ -164,7 +164,7 @@ static void the_hpa_of_an_object_that_is_wrong_is_heard(void **state)
 	world_expect("web", "HPAActive", "False r");
 }
 
-static void what_concerns_an_object_leads_to_a_look(void **state)
+static void relevant_changes_lead_to_a_reconcile(void **state)
 {
 	static const struct {
 		const char *path, *change;
@@ -258,8 +258,8 @@ int main(void)
 		CASE(a_status_of_ours_leads_to_nothing),
 		CASE(a_status_of_others_is_put_right_without_a_look),
 		CASE(a_status_of_the_hpa_leads_to_nothing),
-		CASE(the_hpa_of_an_object_that_is_wrong_is_heard),
-		CASE(what_concerns_an_object_leads_to_a_look),
+		CASE(the_hpa_of_a_wrong_object_is_watched),
+		CASE(relevant_changes_lead_to_a_reconcile),
 		CASE(a_paused_creation_does_not_wait_for_its_target),
 		CASE(a_flood_of_creations_costs_no_more_for_each),
 	};

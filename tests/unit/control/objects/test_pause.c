@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Annotations that pause: what stops, what stands, what comes back, and that it survives whatever
- * happens on the way.
- */
+/* Annotations that pause: what stops, what stays, what resumes, and restarts in between. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +54,7 @@ static void expect_running(void)
 
 /* ---- Paused ---- */
 
-/* What the HPA did, and a fallback that stood in, is over. */
+/* The HPA's state, and an active fallback, are gone. */
 static void a_pause_ends_the_fallback(void **state)
 {
 	(void)state;
@@ -253,7 +250,7 @@ static void the_target_is_kept_at_its_paused_replicas(void **state)
 	fakecluster_forget_calls();
 	world_pass(HOUR_MS);
 	assert_int_equal(fakecluster_writes(), 0);
-	/* Enforced while it stands. */
+	/* Enforced while it exists. */
 	fakecluster_change(DEPLOYMENT("web"), "{'spec':{'replicas':1}}");
 	world_pass(100);
 	assert_int_equal(world_replicas("web"), 5);
@@ -270,7 +267,7 @@ static void the_target_is_kept_at_its_paused_replicas(void **state)
 	assert_int_equal(world_replicas("web"), 1);
 }
 
-static void two_who_want_different_things_do_not_fight_at_full_speed(void **state)
+static void two_writers_do_not_fight_at_full_speed(void **state)
 {
 	(void)state;
 	world_ready_object("web", 3, "");
@@ -435,7 +432,7 @@ static void a_pause_survives_a_restart(void **state)
 	assert_int_equal(fakecluster_writes(), 0);
 	assert_int_equal(fakecluster_calls(KUBE_GET, ""), 0);
 	assert_int_equal(fakecluster_events_sent("ScaledObjectPaused", ""), 1);
-	/* Ended while nobody was there. */
+	/* Ended while no leader existed. */
 	world_lead(false);
 	annotate("null");
 	world_restart();
@@ -445,7 +442,7 @@ static void a_pause_survives_a_restart(void **state)
 }
 
 /* Killed after each of the writes of a pause, and of its end. */
-static void a_restart_in_the_middle_finishes_what_was_begun(void **state)
+static void a_restart_in_the_middle_finishes_the_pause(void **state)
 {
 	(void)state;
 	for (int writes = 0; writes < 4; writes++) {
@@ -480,7 +477,7 @@ static const struct {
 	{ KUBE_MERGE_PATCH, 500, SCALE, FAILED "failed to scale target to paused replica count: HTTP 500" },
 };
 
-static void a_pause_that_fails_is_told_and_tried_again(void **state)
+static void a_failing_pause_is_reported_and_retried(void **state)
 {
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		world_ready_object("web", 3, "");
@@ -581,7 +578,7 @@ int main(void)
 		CASE(an_hpa_that_lost_its_owner_goes_too),
 		CASE(a_renamed_hpa_goes_too),
 		CASE(the_target_is_kept_at_its_paused_replicas),
-		CASE(two_who_want_different_things_do_not_fight_at_full_speed),
+		CASE(two_writers_do_not_fight_at_full_speed),
 		CASE(at_most_one_write_per_second),
 		CASE(an_object_that_is_born_paused),
 		CASE(without_a_target_a_number_cannot_be_kept),
@@ -590,8 +587,8 @@ int main(void)
 		CASE(forced_activation),
 		CASE(an_unreadable_annotation_scales_nothing_and_leaves_the_hpa),
 		CASE(a_pause_survives_a_restart),
-		CASE(a_restart_in_the_middle_finishes_what_was_begun),
-		CASE(a_pause_that_fails_is_told_and_tried_again),
+		CASE(a_restart_in_the_middle_finishes_the_pause),
+		CASE(a_failing_pause_is_reported_and_retried),
 		CASE(a_conflict_at_the_target_is_no_news),
 		CASE(a_paused_object_that_is_deleted_is_restored),
 		CASE(five_hundred_objects_are_paused_and_not),

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Sources that fail now and then, or for another reason than before: what Ready, the Events and the
- * log say.
- */
+/* Sources that fail now and then, or for changing reasons: Ready, Events and log. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +75,7 @@ static void a_source_that_fails_now_and_then_changes_no_status(void **state)
 	assert_in_range(heard.lines, 2, 8); /* not 24 */
 }
 
-static void it_was_ready_and_says_so_until_the_third_poll(void **state)
+static void a_ready_object_stays_ready_until_the_third_poll(void **state)
 {
 	(void)state;
 	fakesource_answer("web", 7);
@@ -95,7 +92,7 @@ static void it_was_ready_and_says_so_until_the_third_poll(void **state)
 	world_expect("web", "Ready", "True");
 }
 
-/* Who polls seldom is asked once more before it is told. */
+/* With rare polls the source is asked once more before the failure is reported. */
 static void thirty_seconds_are_enough(void **state)
 {
 	unsigned asked;
@@ -127,7 +124,7 @@ static void another_spec_was_never_ready(void **state)
 	world_expect("web", "Ready", "False TriggerError " WRONG "other: source other: no such host");
 }
 
-/* After a restart the stored status says what was. */
+/* After a restart the stored status is used. */
 static void a_new_process_knows_that_it_was_ready(void **state)
 {
 	(void)state;
@@ -218,7 +215,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(a_source_that_fails_now_and_then_changes_no_status),
-		CASE(it_was_ready_and_says_so_until_the_third_poll),
+		CASE(a_ready_object_stays_ready_until_the_third_poll),
 		CASE(thirty_seconds_are_enough),
 		CASE(another_spec_was_never_ready),
 		CASE(a_new_process_knows_that_it_was_ready),

@@ -69,7 +69,7 @@ static void a_quiet_object_costs_no_writes(void **state)
 	assert_true(fakesource_asked("web") >= 359);
 	fakecluster_relist("");
 	world_pass(HOUR_MS);
-	/* Echoes of what concerns us not. */
+	/* Echoes of irrelevant changes. */
 	fakecluster_change(WEB, "{'metadata':{'annotations':{'note':'x'}}}");
 	fakecluster_change(DEPLOYMENT("web"), "{'status':{'observedGeneration':2}}");
 	fakecluster_change(WEB_HPA, "{'status':{'currentReplicas':1}}");
@@ -123,7 +123,7 @@ static const struct {
 	{ FAKECLUSTER_HANG, 0, HPA_STEP "creating HPA keda-hpa-web: timed out" },
 };
 
-static void a_failing_write_is_told_backed_off_and_recovered_from(void **state)
+static void a_failing_write_is_reported_and_recovers(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
@@ -150,7 +150,7 @@ static void a_failing_write_is_told_backed_off_and_recovered_from(void **state)
 	}
 }
 
-/* Done, but the answer was lost: what is there already is found to be ours. */
+/* Created, but the answer was lost: the existing HPA is recognised as ours. */
 static void a_lost_answer_makes_no_second_hpa(void **state)
 {
 	(void)state;
@@ -182,7 +182,7 @@ static void failing_later_leaves_the_loop_running(void **state)
 	world_expect("web", "Active", "False ScalerNotActive");
 }
 
-/* What was said meanwhile is put right by a look at once, not by the next poll. */
+/* A changed status is corrected at once, not by the next poll. */
 static void a_recovery_does_not_wait_for_the_poll(void **state)
 {
 	(void)state;
@@ -214,7 +214,7 @@ static void a_conflict_is_no_news(void **state)
 	assert_int_equal(fakecluster_calls(KUBE_UPDATE, HPAS), 2);
 	assert_int_equal(fakecluster_events_sent("ScaledObjectCheckFailed", ""), 0);
 	assert_int_equal(fakecluster_calls(KUBE_MERGE_PATCH, "/status"), 1);
-	/* One that never ends is told. */
+	/* One that never ends is reported. */
 	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_UPDATE, HPAS, FAKECLUSTER_ANY, 409);
 	world_scaledobject("web", "'maxReplicaCount':8");
 	world_pass(60000);
@@ -254,7 +254,7 @@ static void a_target_that_comes_later_heals(void **state)
 	assert_true(fakesource_asked("web") > asked);
 }
 
-static void a_target_that_cannot_be_watched_is_told(void **state)
+static void an_unwatchable_target_is_reported(void **state)
 {
 	(void)state;
 	fakecluster_trouble("/deployments", ERR_DENIED, "deployments.apps is forbidden");
@@ -288,7 +288,7 @@ static void another_target_is_read_before_it_is_judged(void **state)
 	assert_int_equal(fakecluster_events_sent("ScaledObjectCheckFailed", ""), 0);
 }
 
-/* ---- What cannot be followed ---- */
+/* ---- Invalid objects ---- */
 
 static const struct {
 	const char *spec, *says;
@@ -416,7 +416,7 @@ static void slow_lists_are_waited_for(void **state)
 	assert_int_equal(fakecluster_events_sent("ScaledObjectCheckFailed", ""), 0);
 }
 
-static void hpas_that_cannot_be_listed_are_told(void **state)
+static void unlisted_hpas_are_reported(void **state)
 {
 	(void)state;
 	world_deployment("web", 0);
@@ -491,7 +491,10 @@ static void namespaces_take_turns(void **state)
 	assert_in_range(before, 0, 2);
 }
 
-/* What a reconcile costs goes with its triggers: 256 are a turn's, and the object that has them. */
+/*
+ * A reconcile's cost grows with its triggers: a turn has room for 256, plus those of the last
+ * object.
+ */
 static void a_turn_takes_up_fewer_objects_with_many_triggers(void **state)
 {
 	enum { OBJECTS = 12, TRIGGERS = 100 };
@@ -527,20 +530,20 @@ int main(void)
 		CASE(a_quiet_object_costs_no_writes),
 		CASE(a_changed_spec_is_followed),
 		CASE(answers_may_come_before_or_after_the_watch),
-		CASE(a_failing_write_is_told_backed_off_and_recovered_from),
+		CASE(a_failing_write_is_reported_and_recovers),
 		CASE(a_lost_answer_makes_no_second_hpa),
 		CASE(failing_later_leaves_the_loop_running),
 		CASE(a_recovery_does_not_wait_for_the_poll),
 		CASE(a_conflict_is_no_news),
 		CASE(a_target_that_comes_later_heals),
-		CASE(a_target_that_cannot_be_watched_is_told),
+		CASE(an_unwatchable_target_is_reported),
 		CASE(another_target_is_read_before_it_is_judged),
 		CASE(a_wrong_spec_is_refused_by_name),
 		CASE(a_spec_that_becomes_wrong_stops_the_loop_and_leaves_the_hpa),
 		CASE(two_thousand_objects_leave_room_for_others),
 		CASE(nothing_is_made_before_it_is_known_to_be_missing),
 		CASE(slow_lists_are_waited_for),
-		CASE(hpas_that_cannot_be_listed_are_told),
+		CASE(unlisted_hpas_are_reported),
 		CASE(namespaces_take_turns),
 		CASE(a_turn_takes_up_no_more_than_64_objects),
 		CASE(a_turn_takes_up_fewer_objects_with_many_triggers),

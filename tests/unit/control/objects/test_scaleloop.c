@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Poll, decide, write /scale: what happens to the replicas, and what is said about it. */
+/* Poll, decide, write /scale: the replicas, and the reports. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static void a_wake_up_is_followed_at_once(void **state)
 	assert_int_equal(scale_writes(), 1);
 }
 
-/* From look to look; what comes within the interval leads to one look at its end. */
+/* Counted from look to look; wake-ups within the interval lead to one look at its end. */
 static void wake_ups_are_put_off_to_the_end_of_the_interval(void **state)
 {
 	unsigned asked;
@@ -73,10 +73,7 @@ static void wake_ups_are_put_off_to_the_end_of_the_interval(void **state)
 	assert_in_range(fakesource_asked("web"), asked + 11, asked + 14);
 }
 
-/*
- * Asked before the word came: what it answers may not know of it, so there is another look behind
- * it.
- */
+/* Asked before the wake-up: its answer may not include the work, so another look follows. */
 static void a_wake_up_during_a_look_leads_to_another(void **state)
 {
 	(void)state;
@@ -112,8 +109,8 @@ static void many_objects_on_one_question_ask_once(void **state)
 }
 
 /*
- * Work comes while the target is being scaled to zero: nobody says so again, and the next poll is
- * far.
+ * Work comes while the target is being scaled to zero: no further event follows, and the next poll
+ * is far.
  */
 static void work_that_comes_during_a_write_is_seen_after_it(void **state)
 {
@@ -138,7 +135,7 @@ static void work_that_comes_during_a_write_is_seen_after_it(void **state)
 	world_pass(1000);
 }
 
-static void who_does_not_work_does_not_watch(void **state)
+static void an_idle_loop_holds_no_watch(void **state)
 {
 	(void)state;
 	world_ready_object("web", 0, "");
@@ -156,7 +153,7 @@ static void who_does_not_work_does_not_watch(void **state)
 	assert_int_equal(scale_writes(), 0);
 }
 
-static void push_that_is_off_is_said_once(void **state)
+static void push_that_is_off_is_reported_once(void **state)
 {
 	static const char note[] =
 		"Warning ScaledObject default/web uid-2: trigger 0 (scripted): push is off: turn it on";
@@ -174,7 +171,7 @@ static void push_that_is_off_is_said_once(void **state)
 	assert_int_equal(fakecluster_events_sent("KEDAScalerInfo", "push is off: it may not"), 1);
 }
 
-static void push_that_nobody_asked_for_is_off_in_silence(void **state)
+static void unrequested_push_is_off_silently(void **state)
 {
 	(void)state;
 	fakesource_report("web", WATCH_OFF, "turn it on", false);
@@ -183,7 +180,7 @@ static void push_that_nobody_asked_for_is_off_in_silence(void **state)
 	assert_int_equal(fakecluster_events_sent("KEDAScalerInfo", NULL), 0);
 }
 
-static void unknown_keys_are_said_once_per_generation(void **state)
+static void unknown_keys_are_reported_once_per_generation(void **state)
 {
 	static const char note[] = "Warning ScaledObject default/web uid-2: Unmatched input property \"treshold\" (did "
 				   "you mean \"threshold\"?) in scaler scripted (trigger 0)";
@@ -226,7 +223,7 @@ static void work_wakes_the_target(void **state)
 	assert_true(json_is_true(fakecluster_at(WEB, "status.triggersActivity.s0-scripted-web.isActive")));
 }
 
-static void what_is_decided_and_done_stands_in_the_journal(void **state)
+static void decisions_and_actions_are_in_the_journal(void **state)
 {
 	const struct journal_object *j;
 
@@ -439,7 +436,7 @@ static void others_label(void)
 	fakecluster_change(DEPLOYMENT("web"), "{'metadata':{'labels':{'x':'y'}}}");
 }
 
-static void a_conflict_is_looked_at_anew_and_never_forced(void **state)
+static void a_conflict_is_read_again_and_never_forced(void **state)
 {
 	(void)state;
 	world_ready_object("web", 0, "");
@@ -494,7 +491,7 @@ static void a_conflict_that_cannot_be_read_waits_for_the_next_poll(void **state)
 	assert_in_range(scale_writes(), 10, 12);
 }
 
-static void a_failing_write_is_told_and_tried_at_the_next_poll(void **state)
+static void a_failing_write_is_reported_and_retried_at_the_next_poll(void **state)
 {
 	static const int statuses[] = { 403, 404, 422, 500, 0 };
 
@@ -528,7 +525,7 @@ static void a_write_under_way_is_not_doubled(void **state)
 	assert_int_equal(scale_writes(), 1);
 }
 
-static void the_next_poll_knows_what_was_written(void **state)
+static void the_next_poll_knows_the_write(void **state)
 {
 	(void)state;
 	world_ready_object("web", 0, "'pollingInterval':1");
@@ -560,7 +557,7 @@ static void a_changed_interval_is_followed(void **state)
 	assert_in_range(fakesource_asked("web") - asked, 59, 61);
 }
 
-/* What was asked before the object changed says nothing about what it asks for now. */
+/* Answers to questions from before a change of the object do not count. */
 static void answers_to_old_questions_are_not_judged(void **state)
 {
 	(void)state;
@@ -631,10 +628,9 @@ static void stamp(const char *field, int64_t ahead_ms)
 }
 
 /*
- * Active three hours from now, by the clock of who led before: the cooldown lasts as long as it
- * says.
+ * Active three hours from now, by the clock of the previous leader: the cooldown keeps its length.
  */
-static void a_stamp_from_the_future_holds_nobody(void **state)
+static void a_stamp_from_the_future_holds_nothing(void **state)
 {
 	(void)state;
 	world_ready_object("web", 0, "'cooldownPeriod':300");
@@ -650,7 +646,7 @@ static void a_stamp_from_the_future_holds_nobody(void **state)
 }
 
 /* Made three hours from now, by the API server's clock. */
-static void an_object_from_the_future_waits_no_longer_than_it_says(void **state)
+static void an_object_from_the_future_waits_no_longer_than_its_cooldown(void **state)
 {
 	(void)state;
 	world_ready_object("web", 0, "'initialCooldownPeriod':300");
@@ -664,7 +660,7 @@ static void an_object_from_the_future_waits_no_longer_than_it_says(void **state)
 }
 
 /* Whoever reads that polling began again has read that it ended. */
-static void polling_that_ends_is_told(void **state)
+static void the_end_of_polling_is_reported(void **state)
 {
 	(void)state;
 	world_ready_object("web", 0, "");
@@ -678,7 +674,7 @@ static void polling_that_ends_is_told(void **state)
 	assert_int_equal(fakecluster_events_sent("KEDAScalersStopped", ""), 1);
 }
 
-static void a_new_process_counts_the_cooldown_anew(void **state)
+static void a_new_process_restarts_the_cooldown(void **state)
 {
 	(void)state;
 	fakesource_answer("web", 7);
@@ -706,7 +702,7 @@ static void objects_on_one_source_share_one_question(void **state)
 	world_expect("web-19", "Ready", "True");
 }
 
-static void what_is_counted_goes_with_the_object(void **state)
+static void counters_go_with_the_object(void **state)
 {
 	(void)state;
 	fakesource_fail("web", "x");
@@ -755,12 +751,12 @@ int main(void)
 		CASE(a_wake_up_during_a_look_leads_to_another),
 		CASE(many_objects_on_one_question_ask_once),
 		CASE(work_that_comes_during_a_write_is_seen_after_it),
-		CASE(who_does_not_work_does_not_watch),
-		CASE(push_that_is_off_is_said_once),
-		CASE(push_that_nobody_asked_for_is_off_in_silence),
-		CASE(unknown_keys_are_said_once_per_generation),
+		CASE(an_idle_loop_holds_no_watch),
+		CASE(push_that_is_off_is_reported_once),
+		CASE(unrequested_push_is_off_silently),
+		CASE(unknown_keys_are_reported_once_per_generation),
 		CASE(work_wakes_the_target),
-		CASE(what_is_decided_and_done_stands_in_the_journal),
+		CASE(decisions_and_actions_are_in_the_journal),
 		CASE(an_active_object_costs_no_writes),
 		CASE(it_wakes_to_its_minimum_and_rests_there),
 		CASE(a_failing_raise_to_the_minimum_is_no_failed_deactivation),
@@ -771,23 +767,23 @@ int main(void)
 		CASE(a_hanging_source_is_a_failure_at_its_deadline),
 		CASE(polls_do_not_overlap),
 		CASE(one_of_two_fails),
-		CASE(a_conflict_is_looked_at_anew_and_never_forced),
+		CASE(a_conflict_is_read_again_and_never_forced),
 		CASE(a_conflict_about_something_else_is_written_again),
 		CASE(conflicts_without_end_are_a_failure),
 		CASE(a_conflict_that_cannot_be_read_waits_for_the_next_poll),
-		CASE(a_failing_write_is_told_and_tried_at_the_next_poll),
+		CASE(a_failing_write_is_reported_and_retried_at_the_next_poll),
 		CASE(a_write_under_way_is_not_doubled),
-		CASE(the_next_poll_knows_what_was_written),
+		CASE(the_next_poll_knows_the_write),
 		CASE(a_changed_interval_is_followed),
 		CASE(answers_to_old_questions_are_not_judged),
 		CASE(a_threshold_is_followed_without_a_new_question),
 		CASE(a_short_stop_does_not_forget_when_it_was_active),
-		CASE(polling_that_ends_is_told),
-		CASE(a_new_process_counts_the_cooldown_anew),
-		CASE(a_stamp_from_the_future_holds_nobody),
-		CASE(an_object_from_the_future_waits_no_longer_than_it_says),
+		CASE(the_end_of_polling_is_reported),
+		CASE(a_new_process_restarts_the_cooldown),
+		CASE(a_stamp_from_the_future_holds_nothing),
+		CASE(an_object_from_the_future_waits_no_longer_than_its_cooldown),
 		CASE(objects_on_one_source_share_one_question),
-		CASE(what_is_counted_goes_with_the_object),
+		CASE(counters_go_with_the_object),
 		CASE(events_of_many_failures_have_an_end),
 	};
 

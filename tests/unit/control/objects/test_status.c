@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing .status: what differs, once, under the object's version, whatever the server makes of it.
+ * Writing .status: differences only, once, under the object's version, whatever the server makes of
+ * it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -127,10 +128,10 @@ static void keep_nothing(void)
 }
 
 /*
- * Another writer who takes everything away each time meets a writer who gives up nothing, but is no
- * faster than the changes it sees.
+ * A writer that removes everything each time, against one that writes everything again, but no
+ * faster than it sees the changes.
  */
-static void what_others_take_away_is_written_again(void **state)
+static void removed_fields_are_written_again(void **state)
 {
 	(void)state;
 	world_ready_object("web", 0, "");
@@ -192,7 +193,7 @@ static void failing_writes_are_backed_off_whatever_the_polls_say(void **state)
 	}
 }
 
-/* Done, but the answer was lost: the watch tells, and nothing is left to write. */
+/* Written, but the answer was lost: the watch shows it, and nothing is left to write. */
 static void a_lost_answer_is_found_out_by_the_watch(void **state)
 {
 	(void)state;
@@ -244,7 +245,7 @@ int main(void)
 		CASE(pruned_times_cause_no_endless_writes),
 		CASE(fields_that_are_not_kept_cause_no_endless_writes),
 		CASE(conditions_that_keda_left_get_their_times),
-		CASE(what_others_take_away_is_written_again),
+		CASE(removed_fields_are_written_again),
 		CASE(a_conflict_is_tried_again_with_the_newer_version),
 		CASE(failing_writes_are_backed_off_whatever_the_polls_say),
 		CASE(a_lost_answer_is_found_out_by_the_watch),

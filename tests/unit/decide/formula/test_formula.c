@@ -514,8 +514,8 @@ static void test_refused(void **state)
 }
 
 /*
- * KEDA runs a formula once with -1 everywhere before it takes it; what cannot be divided then is no
- * reason against it.
+ * KEDA runs a formula once with -1 everywhere before it accepts it; a division by zero then is not
+ * a reason to refuse.
  */
 static void test_trial(void **state)
 {
@@ -588,7 +588,7 @@ static void test_limits(void **state)
 	formula_free(NULL);
 }
 
-/* Counted: words that are compared with what the formula says. */
+/* Counted: comparisons of words with the formula's text. */
 static unsigned compared;
 
 bool __real_formula_lex_is(const struct formula_token *token, const char *word);

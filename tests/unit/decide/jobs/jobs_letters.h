@@ -17,7 +17,7 @@ struct lettered {
 	char letter; /* Active, inactive, Error; 0 ends the list */
 };
 
-/* What fails fails with this. */
+/* The error of failing triggers. */
 extern const struct err lettered_failure;
 
 struct scaledjob_spec lettered_spec(const char *strategy, int32_t min, int32_t max);

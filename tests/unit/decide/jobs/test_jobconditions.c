@@ -91,12 +91,12 @@ static void test_reconcile_failed(void **state)
 		"type");
 	assert_string_equal(said(&sj->status, "Active"), "Unknown UnknownState: ScaledJob check failed");
 	assert_string_equal(said(&sj->status, "Paused"), "False : ");
-	assert_string_equal(said(&sj->status, "Fallback"), ""); /* there is none for ScaledJobs */
-	/* what was known stays known */
+	assert_string_equal(said(&sj->status, "Fallback"), ""); /* does not exist for ScaledJobs */
+	/* known values stay */
 	assert_int_equal(sj->status.external_metric_count, 1);
 	assert_int_equal(sj->status.activity_count, 1);
 	assert_string_equal(sj->status.triggers_types, "redis,cron");
-	/* and when it is right again, Ready says so; Active waits for a tick */
+	/* and when it is valid again, Ready says so; Active waits for a tick */
 	jobconditions_after_reconcile(sj, &all_set_up, T, &sj->status);
 	assert_string_equal(said(&sj->status, "Ready"), SET_UP);
 	assert_string_equal(said(&sj->status, "Active"), "Unknown UnknownState: ScaledJob check failed");
@@ -118,7 +118,7 @@ static void test_reconcile_prunes(void **state)
 	scaledjob_free(sj);
 }
 
-/* What the loop found is not hidden by a reconcile that finds nothing wrong; anything else is. */
+/* A successful reconcile does not hide the loop's findings, but replaces anything else. */
 static void test_reconcile_leaves_the_loops_ready(void **state)
 {
 	static const struct {
@@ -174,7 +174,7 @@ static void test_pause(void **state)
 		{ { .paused_known = true, .paused = true, .err = &wrong }, PAUSED,
 			"False ScaledJobCheckFailed: wrong" },
 		{ { .paused_known = true, .paused = true }, PAUSED, READY_PAUSED },
-		/* the annotation cannot be read: nobody knows better */
+		/* the annotation is unreadable: unknown */
 		{ { .err = &wrong }, PAUSED, "False ScaledJobCheckFailed: wrong" },
 		{ { .paused_known = true }, UNPAUSED, SET_UP },
 		{ { .paused_known = true }, UNPAUSED, SET_UP },
@@ -233,8 +233,8 @@ static struct scaledjob *reconciled(void)
 }
 
 /*
- * A life: quiet, active for long, failing for a moment, quiet again. Each step says what is
- * written, if anything.
+ * A life: quiet, active for long, failing for a moment, quiet again. Each step has the expected
+ * writes.
  */
 static void test_life(void **state)
 {
@@ -246,7 +246,7 @@ static void test_life(void **state)
 		const char *ready, *active;
 		int64_t stored_ms;
 	} steps[] = {
-		/* what reconcile said of Ready is as true as what the loop says */
+		/* reconcile's text of Ready is as good as the loop's */
 		{ "ii", 0, 0, true, SET_UP, INACTIVE, 0 },
 		{ "ii", 5000, 0, false, SET_UP, INACTIVE, 0 },
 		{ "iA", 10000, 0, true, SET_UP, ACTIVE, 10000 },
@@ -300,8 +300,8 @@ static void test_activity(void **state)
 	assert_int_equal(sj->status.activity_count, 2);
 	assert_string_equal(sj->status.activity[0].metric, "s0-redis-jobs");
 	assert_true(sj->status.activity[0].active);
-	assert_false(sj->status.activity[1].active); /* failing: what it says does not count */
-	/* a tick that could ask nobody knows nothing of them, nor what Ready is to be */
+	assert_false(sj->status.activity[1].active); /* failing: its value does not count */
+	/* a tick without answers knows nothing of the triggers or of Ready */
 	t.facts.trigger_count = 0;
 	t.d = jobs_decide(&t.facts);
 	jobconditions_after_tick(sj, &t.facts, &t.d, T, &sj->status);
@@ -311,8 +311,8 @@ static void test_activity(void **state)
 }
 
 /*
- * A text that is another at each poll would be a write at each poll: the cause is told again only
- * when it is news.
+ * A text that differs at each poll would be a write at each poll: the cause is repeated only when
+ * it is new.
  */
 static void test_cause(void **state)
 {
@@ -367,8 +367,8 @@ static void test_refused(void **state)
 }
 
 /*
- * A loop that still runs by the last good spec neither hides a failed reconcile nor writes at each
- * tick beside it.
+ * A loop that still runs with the last valid spec neither hides a failed reconcile nor writes at
+ * each tick.
  */
 static void test_tick_beside_failed_check(void **state)
 {

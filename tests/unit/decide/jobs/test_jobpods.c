@@ -22,7 +22,7 @@ static void test_started(void **state)
 		{ "{'phase':'Failed'}", NULL, 0, false },
 		{ "{'phase':'Unknown'}", NULL, 0, false },
 		{ "{'phase':'running'}", NULL, 0, false },
-		/* conditions that nobody asked for */
+		/* conditions that are not configured */
 		{ "{'phase':'Pending','conditions':[" READY "," SCHEDULED "]}", NULL, 0, false },
 		/* by conditions, whatever the phase */
 		{ "{'phase':'Pending','conditions':[" READY "]}", ready, 1, true },
@@ -35,7 +35,7 @@ static void test_started(void **state)
 		{ "{'conditions':[" SCHEDULED "]}", both, 2, false },
 		{ "{'conditions':[" SCHEDULED "," READY "]}", both, 2, true },
 		{ "{'conditions':[" READY ",{'type':'PodScheduled','status':'False'}]}", both, 2, false },
-		/* what cannot be read has not started */
+		/* an unreadable Pod has not started */
 		{ "null", NULL, 0, false },
 		{ "{}", NULL, 0, false },
 		{ "{'phase':7}", NULL, 0, false },

@@ -141,8 +141,8 @@ static void test_custom(void **state)
 		/* 3 + 5 - 1 = 7, but a queue of 6 */
 		{ "custom", "0.5", -5, UNSET, 100, 6, 2, 2, 0, 6, JOBS_RULE_CREATE },
 		/*
-		 * KEDA compares each creation with max and not what runs: min(10 - 0 - 0, 10) = 10
-		 * more, 18 in all, and so on at each poll
+		 * KEDA compares each creation with max and not the running Jobs: min(10 - 0 - 0,
+		 * 10) = 10 more, 18 in all, and so on at each poll
 		 */
 		{ "custom", "0", 0, UNSET, 10, 10, 1, 8, 0, 2, JOBS_RULE_AT_MAX },
 		{ "custom", "0", 0, UNSET, 10, 10, 1, 10, 0, 0, JOBS_RULE_AT_MAX },
@@ -150,7 +150,7 @@ static void test_custom(void **state)
 		{ "custom", "5e-1", 1, UNSET, 100, 10, 1, 4, 0, 7, JOBS_RULE_CREATE },
 		{ "custom", ".5", 1, UNSET, 100, 10, 1, 4, 0, 7, JOBS_RULE_CREATE },
 		{ "custom", "+0.5", 1, UNSET, 100, 10, 1, 4, 0, 7, JOBS_RULE_CREATE },
-		/* what is none makes it default: 10 - 4, the deduction does not count either */
+		/* an invalid one makes it default: 10 - 4, the deduction does not count either */
 		{ "custom", NULL, 1, UNSET, 100, 10, 1, 4, 0, 6, JOBS_RULE_CREATE },
 		{ "custom", "", 1, UNSET, 100, 10, 1, 4, 0, 6, JOBS_RULE_CREATE },
 		{ "custom", "half", 1, UNSET, 100, 10, 1, 4, 0, 6, JOBS_RULE_CREATE },
@@ -195,7 +195,7 @@ static void test_accurate(void **state)
 	CHECK(rows);
 }
 
-/* What these answers gave Jobs for gives none again; default subtracts those Jobs itself. */
+/* Answers create Jobs only once; default subtracts those Jobs itself. */
 static void test_answered(void **state)
 {
 	static const struct row rows[] = {
@@ -220,7 +220,7 @@ static void test_eager(void **state)
 {
 	static const struct row rows[] = {
 		/*
-		 * 3 long-running messages, then 3 more that nobody has taken yet: default has 3 + 3
+		 * 3 long-running messages, then 3 more that no Job has taken yet: default has 3 + 3
 		 * Jobs at work, eager 3 + 6
 		 */
 		{ "eager", NULL, UNSET, UNSET, 10, 3, 1, 0, 0, 3, JOBS_RULE_CREATE },  /* min(10 - 0 - 0, 3) */

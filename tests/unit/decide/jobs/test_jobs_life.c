@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What must hold whatever a ScaledJob's triggers, Jobs and Pods are: thousands of random facts,
- * among them the greatest and smallest numbers there are, and lives in which Jobs are created,
- * start and end. Where kscaled does as KEDA does, the outcome is compared with KEDA's formulas
- * (doc/keda.md 4.2, 4.3), written down here once more as they stand there.
+ * Invariants for any triggers, Jobs and Pods of a ScaledJob: thousands of random facts, including
+ * extreme numbers, and lives in which Jobs are created, start and end. Where kscaled does the same
+ * as KEDA, the outcome is compared with KEDA's formulas (doc/keda.md 4.2, 4.3), written down here
+ * once more.
  */
 #include "decide/jobs/jobs.h"
 
@@ -130,7 +130,7 @@ static int64_t at_least_0(int64_t n)
 	return n > 0 ? n : 0;
 }
 
-/* ---- What must hold of one decision ---- */
+/* ---- Invariants of one decision ---- */
 
 static void check_bounds(const struct given *g, const struct jobs_decision *d)
 {
@@ -183,7 +183,7 @@ static void test_bounds(void **state)
 	}
 }
 
-/* ---- What must hold between two ---- */
+/* ---- Invariants between two ---- */
 
 /* A longer queue; of max and sum also one that makes its trigger active. */
 static void test_monotone(void **state)
@@ -367,9 +367,9 @@ static void test_same_as_keda(void **state)
 /* ---- Lives ---- */
 
 /*
- * A queue from which each Job takes one piece of work as it starts (what accurate is for), or when
- * it ends (default): all that is ever put in is done in the end, by exactly as many Jobs, with a
- * source that fails now and then.
+ * A queue from which each Job takes one piece of work when it starts (for accurate), or when it
+ * ends (default): in the end all work is done, by exactly as many Jobs, even with a source that
+ * fails now and then.
  */
 static void live(const char *strategy, bool takes_at_start)
 {

@@ -61,7 +61,7 @@ static void test_mark(void **state)
 	}
 }
 
-/* What stays the same failure while its words change, and what does not. */
+/* Which failures count as the same although their words change, and which do not. */
 static void test_failure_mark(void **state)
 {
 	static const struct err late = { .kind = ERR_TEMPORARY, .msg = "timed out after 17 ms" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is not known, what is carried on, and what the conditions say. */
+/* Unknown facts, answers that were used before, and the conditions. */
 #include "decide/jobs/jobs.h"
 
 #include "../../crd/given.h"

@@ -69,7 +69,7 @@ static void test_labels(void **state)
 			MADE_FROM
 			",'scaledjob.keda.sh/job-excluded-labels':'secret, spaced,scaledjob.keda.sh/name,tea'",
 			SPEC));
-	/* the list of ScaledObjects says nothing here */
+	/* the list of ScaledObjects has no effect here */
 	check_made(GIVEN_SJ(",'generation':7,'labels':{'team':'a'},'annotations':{'scaledobject.keda.sh/"
 			    "hpa-excluded-labels':'team'}",
 			   GIVEN_TEMPLATE),
@@ -101,7 +101,7 @@ static void test_many_labels(void **state)
 	scaledjob_free(sj);
 }
 
-/* All of the object's, but nobody's word for what the Job was made from counts beside ours. */
+/* All of the object's, except annotations that claim what the Job was made from. */
 static void test_annotations(void **state)
 {
 	(void)state;
@@ -139,7 +139,7 @@ static void test_template(void **state)
 		{ "{'template':{'spec':{'restartPolicy':'Always'}}}",
 			"{'template':{'metadata':{'labels':{'scaledjob.keda.sh/"
 			"name':'work'}},'spec':{'restartPolicy':'Always'}}}" },
-		/* and so is what makes no sense */
+		/* and so is nonsense */
 		{ "{'template':{'metadata':7,'spec':{'restartPolicy':7}}}",
 			"{'template':{'metadata':7,'spec':{'restartPolicy':7}}}" },
 		{ "{'template':{'metadata':{'labels':'x'},'spec':[]}}",
@@ -193,7 +193,7 @@ static void test_no_template(void **state)
 	}
 }
 
-/* What is made is read back as what it was made from, whatever else changes in the ScaledJob. */
+/* A Job is recognised by what it was made from, whatever else changes in the ScaledJob. */
 static void test_there_and_back(void **state)
 {
 	struct scaledjob *sj = given_scaledjob(GIVEN_SJ(",'generation':7", GIVEN_TEMPLATE "," GIVEN_TRIGGERS)),
@@ -272,8 +272,8 @@ static uint64_t next(uint64_t *seed)
 }
 
 /*
- * Any name that Kubernetes lets in, with any number: a name of an object, short enough for a label,
- * its letters at both ends (a label's value), and told apart by the number.
+ * Any name that Kubernetes accepts, with any number: a valid object name, short enough for a label,
+ * with letters or digits at both ends (a label's value), and distinguished by the number.
  */
 static void test_name_always_valid(void **state)
 {
@@ -301,7 +301,7 @@ static void test_name_always_valid(void **state)
 	}
 }
 
-/* ---- What is deleted ---- */
+/* ---- Deletion ---- */
 
 #define RUNNING(name, print)                                                                                           \
 	"{'metadata':{'name':'" name                                                                                   \
@@ -365,7 +365,7 @@ static void test_history(void **state)
 		{ GIVEN_TEMPLATE ",'successfulJobsHistoryLimit':1,'failedJobsHistoryLimit':2", failed, "khkk" },
 		{ GIVEN_TEMPLATE ",'successfulJobsHistoryLimit':1", equal, "khh" },
 		{ GIVEN_TEMPLATE ",'successfulJobsHistoryLimit':2", equal, "khk" },
-		/* what is being deleted takes no place of those that stay */
+		/* a Job being deleted takes no place of those that stay */
 		{ GIVEN_TEMPLATE ",'successfulJobsHistoryLimit':2", going, "kkkk" },
 		{ GIVEN_TEMPLATE ",'successfulJobsHistoryLimit':1", going, "kkhk" },
 		{ GIVEN_TEMPLATE ",'successfulJobsHistoryLimit':0", going, "hkhk" },
@@ -419,7 +419,7 @@ static void test_rollout(void **state)
 
 #define GIVEN_OTHER "0123456789abcdef"
 
-/* A running Job that was made in that generation, from what had that fingerprint then. */
+/* A running Job made in that generation, with that fingerprint. */
 static struct job *made_in(const char *generation, const char *print, const char *owner_uid)
 {
 	char *text =
@@ -460,7 +460,7 @@ static void test_another_crd(void **state)
 	assert_false(goes(7, "'jobTargetRef':{'backoffLimit':6}", &known, job));
 	assert_false(goes(7, "'jobTargetRef':{'backoffLimit':6,'completions':1}", &known, job));
 	assert_false(goes(7, "'jobTargetRef':{}", &known, job));
-	/* nor by what else is written afterwards, as long as jobTargetRef stays what it was */
+	/* nor by later writes, as long as jobTargetRef is unchanged */
 	assert_false(goes(8, "'jobTargetRef':{}", &known, job));
 	assert_false(goes(9, "'jobTargetRef':{'backoffLimit':6}", &known, job));
 	assert_false(goes(9, GIVEN_TEMPLATE, &known, job));
@@ -473,7 +473,7 @@ static void test_another_crd(void **state)
 	job_free(job);
 }
 
-/* Who leads only now sees it by the Jobs: those of this generation are of this jobTargetRef. */
+/* A new leader learns it from the Jobs: those of this generation are of this jobTargetRef. */
 static void test_another_crd_before_the_start(void **state)
 {
 	struct jobtemplate known = { 0 };
@@ -521,7 +521,7 @@ static void test_another_crd_and_a_change(void **state)
 	job_free(of_keda);
 }
 
-/* What is remembered is bounded; the fingerprints of now stay. */
+/* The memory is bounded; the present fingerprints stay. */
 static void test_many_crds(void **state)
 {
 	struct jobtemplate known = { 0 };

@@ -228,8 +228,8 @@ static void count_faults(void *arg, const struct err *err)
 	++*(unsigned *)arg;
 }
 
-/* What KEDA's webhook refuses, and its reconciler works with, is refused when it is new. */
-static void test_what_is_stored_goes_on(void **state)
+/* Rules of KEDA's webhook that its reconciler does not have apply to new objects only. */
+static void test_stored_objects_go_on(void **state)
 {
 #define NAMED(name, more) "{'metadata':{'name':'" name "','namespace':'shop'},'spec':{" GIVEN_TARGET more "}}"
 	static const struct {
@@ -268,7 +268,7 @@ static void test_what_is_stored_goes_on(void **state)
 		"spec.cooldownPeriod: -1 is too small: at least 0");
 }
 
-/* The word for programs beside the text: KEDA's where it has one. */
+/* The reason for programs besides the text: KEDA's if it has one. */
 static void test_reasons(void **state)
 {
 	static const struct {
@@ -433,7 +433,7 @@ int main(void)
 		cmocka_unit_test(test_good),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_reasons),
-		cmocka_unit_test(test_what_is_stored_goes_on),
+		cmocka_unit_test(test_stored_objects_go_on),
 		cmocka_unit_test(test_warnings),
 		cmocka_unit_test(test_for_reconcile),
 		cmocka_unit_test(test_long_texts),

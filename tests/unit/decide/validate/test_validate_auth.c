@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What authentications may say. The structs are made by hand: how they are decoded is tried in
- * tests/unit/crd.
- */
+/* Rules for authentications. The structs are made by hand: decoding is tested in tests/unit/crd. */
 #include "decide/validate/validate.h"
 
 #include <setjmp.h>

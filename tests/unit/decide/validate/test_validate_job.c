@@ -142,10 +142,7 @@ static void test_metric_type(void **state)
 		free(text);
 		free(message);
 	}
-	/*
-	 * A word that nobody knows is refused at once, and the reconciler does not ask for another
-	 * one.
-	 */
+	/* An unknown word is refused at once, and the reconciler does not ask for another one. */
 	sj = given_scaledjob(TRIGGERS("{'type':'redis','metricType':'Sum'}"));
 	assert_int_equal(validate_admission(scaled_of_job(sj), NULL, &err), -1);
 	assert_string_equal(err.msg,
@@ -188,7 +185,7 @@ static void test_every(void **state)
 		assert_has(told.texts[i], wanted[i]);
 	scaledjob_free(sj);
 
-	/* what did not decode is not judged further */
+	/* undecoded objects are not validated further */
 	sj = given_scaledjob(GIVEN_SJ("", "'triggers':3"));
 	told.count = 0;
 	validate_every(scaled_of_job(sj), on_fault, &told);
@@ -266,7 +263,7 @@ static void test_warnings(void **state)
 		{ TRIGGERS("{'type':'redis','useCachedMetrics':true}"), "useCachedMetrics has no effect" },
 		{ TRIGGERS("{'type':'redis'},{'type':'cpu'}"),
 			"cpu and memory cannot be used in a ScaledJob: nothing is scaled until they are removed" },
-		/* and not that the metricType is what stands in the way */
+		/* and not that metricType is the problem */
 		{ TRIGGERS("{'type':'memory','metricType':'Utilization'},{'type':'cpu'}"),
 			"cpu and memory cannot be used" },
 		{ SJ("'minReplicaCount':3,'maxReplicaCount':2"), "minReplicaCount is more than maxReplicaCount" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lies outside a ScaledObject and may speak against it. */
+/* Conflicts of a ScaledObject with other objects. */
 #include "decide/validate/validate.h"
 
 #include "../../crd/given.h"
@@ -212,7 +212,7 @@ static void foreign_hpas(void **state)
 static void requests(void **state)
 {
 	static const char app[] = "spec.triggers[0]: the scaledobject has a cpu trigger but the container app doesn't "
-				  "have the cpu request defined: without one there is nothing to measure its use by; "
+				  "have the cpu request defined: without one its utilization cannot be computed; "
 				  "set resources.requests.cpu of the container";
 	static const char zero[] =
 		"spec.minReplicaCount: scaledobject has only cpu/memory triggers AND minReplica is 0 (scale to zero "
@@ -295,7 +295,7 @@ static void requests(void **state)
 			.limit_ranges = "[]",
 			.reason = "missing-target",
 			.message = "spec.scaleTargetRef: the Deployment 'web' does not exist: with a trigger cpu or "
-				   "memory it must, so that its requests can be looked at" },
+				   "memory it must, so that its requests can be checked" },
 		{ .object = CPU("", ""),
 			.target = POD("{'name':'app','resources':{'requests':{'cpu':'1'}}}"),
 			.limit_ranges = "[]",
@@ -319,7 +319,7 @@ static void requests(void **state)
 		check_facts(&cases[i]);
 }
 
-static void what_is_needed(void **state)
+static void needed_facts(void **state)
 {
 	static const struct {
 		const char *object;
@@ -447,7 +447,7 @@ int main(void)
 		cmocka_unit_test(foreign_hpas),
 		cmocka_unit_test(requests),
 		cmocka_unit_test(containers_that_there_are_not),
-		cmocka_unit_test(what_is_needed),
+		cmocka_unit_test(needed_facts),
 		cmocka_unit_test(many_triggers_of_many_containers),
 	};
 

@@ -14,7 +14,7 @@
 enum { NAMESERVER_A = 1, NAMESERVER_TXT = 16, NAMESERVER_AAAA = 28, NAMESERVER_SRV = 33 };
 enum { NAMESERVER_BROKEN = 2, NAMESERVER_NO_NAME = 3 };
 
-/* What is answered; nothing at first: the name is there, and has no such record. */
+/* The answer; nothing at first: the name exists, without such records. */
 struct nameserver_reply {
 	bool silent;
 	unsigned code, count;
@@ -39,7 +39,7 @@ struct nameserver {
 /* answer: called for each question. The loop of f asks this server from now on. */
 void nameserver_start(struct nameserver *s, struct fixture *f, nameserver_fn answer, void *arg);
 void nameserver_stop(struct nameserver *s);
-void nameserver_serve(struct nameserver *s); /* what has been asked so far */
+void nameserver_serve(struct nameserver *s); /* questions so far */
 /* resolv.conf, with more lines; seen at once. */
 void nameserver_configure(struct nameserver *s, struct fixture *f, const char *more);
 

@@ -36,7 +36,7 @@ static const struct row {
 } goods[] = {
 	{ BYTES(ANSWER("\0", SRV)), DNSRECORD_SRV, NULL, 0, 0, 0 },
 	{ BYTES(ANSWER("\1", SRV) OF(SRV, "\x3c") "\0\x0a" TARGET("\2db\0")), DNSRECORD_SRV, "db", 1, 80, 60 },
-	/* A name that goes on in the question. */
+	/* A name that continues in the question. */
 	{ BYTES(ANSWER("\1", SRV) OF(SRV, "\x3c") "\0\x0b" TARGET("\2db\xc0\x0f")), DNSRECORD_SRV, "db.test", 1, 80,
 		60 },
 	{ BYTES(ANSWER("\2", SRV) OF(SRV, "\x3c") "\0\x0a" TARGET("\2a_\0") OF(SRV, "\5") "\0\x0a" TARGET("\2-B\0")),
@@ -49,7 +49,7 @@ static const struct row {
 	{ BYTES(ANSWER("\1", TXT) OF(TXT, "\x3c") "\0\6\1a\0\2=b"), DNSRECORD_TXT, "a=b", 1, 0, 60 },
 	{ BYTES(ANSWER("\1", TXT) OF(TXT, "\x3c") "\0\0"), DNSRECORD_TXT, "", 1, 0, 60 },
 	{ BYTES(ANSWER("\2", TXT) OF(TXT, "\x3c") "\0\2\1a" OF(TXT, "\x3c") "\0\2\1b"), DNSRECORD_TXT, "a", 2, 0, 60 },
-	/* No question, no answer; a time that is none. */
+	/* No question, no answer; an invalid time. */
 	{ BYTES("\0\1\x81\x80\0\0\0\0\0\0\0\0"), DNSRECORD_SRV, NULL, 0, 0, 0 },
 	{ BYTES(ANSWER("\1", TXT) "\xc0\x0c\0" TXT "\0\1\xff\0\0\1\0\2\1a"), DNSRECORD_TXT, "a", 1, 0, 0 },
 };
@@ -66,7 +66,7 @@ static const struct {
 	{ BYTES(HEAD("\0") "\x50"
 			   "abc"),
 		DNSRECORD_SRV },
-	{ BYTES(ANSWER("\2", SRV) OF(SRV, "\1") "\0\x0a" TARGET("\2db\0")), DNSRECORD_SRV }, /* fewer than it says */
+	{ BYTES(ANSWER("\2", SRV) OF(SRV, "\1") "\0\x0a" TARGET("\2db\0")), DNSRECORD_SRV }, /* fewer than announced */
 	{ BYTES(ANSWER("\1", SRV) OF(SRV, "\1") "\0\x0b" TARGET("\2db\0")), DNSRECORD_SRV }, /* longer than it is */
 	{ BYTES(ANSWER("\1", SRV) OF(SRV, "\1") "\0\7" TARGET("\2db\0")), DNSRECORD_SRV },   /* beyond its data */
 	{ BYTES(ANSWER("\1", SRV) OF(SRV, "\1") "\0\4" TARGET("\2db\0")), DNSRECORD_SRV },
@@ -101,7 +101,7 @@ static void good(void **state)
 	}
 }
 
-/* Each in a place of its own size, so that a sanitizer sees what reads beyond. */
+/* Each in a block of its exact size, so that a sanitizer detects reads beyond. */
 static void bad(void **state)
 {
 	(void)state;
@@ -165,7 +165,7 @@ static void limits(void **state)
 	dnsrecord_done(&list);
 	assert_non_null(read_many(TXT, 1, text, 16384, &list));
 	assert_non_null(read_many(TXT, 2, text, 8192, &list)); /* none is left out */
-	/* 253 characters are a name, one more is none. */
+	/* 253 characters are a name, one more is not. */
 	memcpy(text, TARGET(""), 6);
 	for (size_t i = 0; i < 4; i++) {
 		memset(text + 6 + 64 * i, 'a', 64);

@@ -117,7 +117,7 @@ static int teardown(void **state)
 	return failed;
 }
 
-/* ---- Who asks ---- */
+/* ---- Askers ---- */
 
 struct found {
 	struct dns_lookup *lookup;
@@ -198,7 +198,7 @@ static void missing_names_are_known_for_a_moment(void **state)
 }
 
 /* The answer is that of /etc/hosts. */
-static void below_localhost_nobody_is_asked(void **state)
+static void below_localhost_no_server_is_asked(void **state)
 {
 	struct world *w = *state;
 	struct found found;
@@ -211,7 +211,7 @@ static void below_localhost_nobody_is_asked(void **state)
 	assert_int_equal(w->asked, 1);
 }
 
-/* More than fit into a datagram: the server says so, and is asked over TCP. */
+/* More than fits into a datagram: the server says so, and is asked over TCP. */
 static void many_addresses(void **state)
 {
 	struct world *w = *state;
@@ -223,7 +223,7 @@ static void many_addresses(void **state)
 	assert_true(w->server.by_tcp >= 1);
 }
 
-static void nobody_answers_for_ipv6(void **state)
+static void no_answer_for_ipv6(void **state)
 {
 	struct world *w = *state;
 	struct found found;
@@ -237,7 +237,7 @@ static void nobody_answers_for_ipv6(void **state)
 #define SILENT 900
 
 /* One namespace's names that never answer: others' are found all the same, at once. */
-static void silent_names_keep_nobody_waiting(void **state)
+static void silent_names_delay_no_others(void **state)
 {
 	struct world *w = *state;
 	struct found *silent = mem_array(SILENT, sizeof(*silent)), good;
@@ -287,8 +287,8 @@ static void names_are_known_in_shares(void **state)
 	free(many);
 }
 
-/* It is asked for again when its rest is over, and not before; who waits gets that answer. */
-static void who_failed_rests(void **state)
+/* It is looked up again after its back-off, not before; waiting askers get that answer. */
+static void failed_names_back_off(void **state)
 {
 	struct world *w = *state;
 	struct found found;
@@ -323,8 +323,8 @@ static void on_again(void *arg, const struct names_answer *answer)
 		names_ask(a->names, "broken.test", &a->asker);
 }
 
-/* One that asks again when it is told is not told the same at once, and again. */
-static void who_asks_again_waits(void **state)
+/* An asker that asks again in its callback does not get the same answer at once. */
+static void a_repeated_request_waits(void **state)
 {
 	struct world *w = *state;
 	struct again a = { .names = network_names(w->f->loop),
@@ -333,7 +333,7 @@ static void who_asks_again_waits(void **state)
 	names_ask(a.names, "broken.test", &a.asker);
 	SERVE_UNTIL(w, a.calls > 0);
 	assert_int_equal(a.calls, 1);
-	SERVE_UNTIL(w, a.calls > 1); /* when its rest is over */
+	SERVE_UNTIL(w, a.calls > 1); /* after its back-off */
 	assert_int_equal(a.calls, 2);
 	names_leave(&a.asker);
 }
@@ -349,7 +349,7 @@ static void search_list(void **state)
 	assert_string_equal(w->last, "short.far.test");
 }
 
-/* What is under way is asked again by what the file says now, and what was known does not count. */
+/* Lookups under way are repeated with the file's new content, and earlier results do not count. */
 static void resolv_conf_changes(void **state)
 {
 	struct world *w = *state;
@@ -449,7 +449,7 @@ static void records_are_found_once(void **state)
 	assert_string_equal(r[0].first, "one=1&two=2");
 }
 
-/* Also those of which the server says that they must not be kept. */
+/* Also those with a TTL of 0. */
 static void records_have_a_floor(void **state)
 {
 	struct world *w = *state;
@@ -486,7 +486,7 @@ static void no_records(void **state)
 	assert_int_equal(r.err.kind, ERR_TEMPORARY);
 	find_records(w, &r, "_x._tcp.root.test", DNSRECORD_SRV);
 	assert_int_equal(r.err.kind, ERR_TEMPORARY);
-	assert_non_null(strstr(r.err.msg, "makes no sense"));
+	assert_non_null(strstr(r.err.msg, "is malformed"));
 	w->asked = 0;
 	find_records(w, &r, "_x._tcp.localhost", DNSRECORD_SRV);
 	assert_int_equal(r.err.kind, ERR_MISSING);
@@ -505,7 +505,7 @@ static void records_by_the_search_list(void **state)
 	nameserver_configure(&w->server, w->f, "search near.test far.test\noptions ndots:5\n");
 	find_records(w, &r, "_x._tcp.short", DNSRECORD_SRV);
 	assert_int_equal(r.port, 27019);
-	assert_int_equal(open.port, 27019); /* asked again by what the file says now */
+	assert_int_equal(open.port, 27019); /* looked up again with the file's new content */
 	ask_records(w, &r, "silent.test", DNSRECORD_TXT);
 	dns_lookup_cancel(r.lookup);
 }
@@ -515,13 +515,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(one_question_for_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(missing_names_are_known_for_a_moment, setup, teardown),
-		cmocka_unit_test_setup_teardown(below_localhost_nobody_is_asked, setup, teardown),
+		cmocka_unit_test_setup_teardown(below_localhost_no_server_is_asked, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_addresses, setup, teardown),
-		cmocka_unit_test_setup_teardown(nobody_answers_for_ipv6, setup, teardown),
-		cmocka_unit_test_setup_teardown(silent_names_keep_nobody_waiting, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_answer_for_ipv6, setup, teardown),
+		cmocka_unit_test_setup_teardown(silent_names_delay_no_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(names_are_known_in_shares, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_failed_rests, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_asks_again_waits, setup, teardown),
+		cmocka_unit_test_setup_teardown(failed_names_back_off, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_repeated_request_waits, setup, teardown),
 		cmocka_unit_test_setup_teardown(search_list, setup, teardown),
 		cmocka_unit_test_setup_teardown(resolv_conf_changes, setup, teardown),
 		cmocka_unit_test_setup_teardown(abandoned_with_the_loop, setup, teardown),

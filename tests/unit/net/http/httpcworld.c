@@ -38,7 +38,7 @@ static void answer_seen(struct httpd_request *r)
 	buf_done(&out);
 }
 
-/* To the place that the query says, then the credential that came with the request. */
+/* To the place in the query, then the credential that came with the request. */
 static void redirect_to_credential(struct httpd_request *r)
 {
 	const char *authorization = httpd_header(r, "Authorization"), *place = strchr(httpd_uri(r), '?');

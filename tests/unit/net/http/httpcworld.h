@@ -29,7 +29,7 @@ struct world {
 int world_setup(void **state);
 int world_teardown(void **state);
 
-/* What came of a request. */
+/* The result of a request. */
 struct result {
 	struct world *w;
 	struct httpc_call *call;
@@ -39,7 +39,7 @@ struct result {
 	char body[4096], content_type[64], location[128];
 	size_t streamed;
 	struct err err;
-	/* What the callbacks are to do. */
+	/* What the callbacks do. */
 	bool refuse, cancel_on_data, cancel_on_status, free_on_data, free_on_done, start_on_data, start_on_done;
 	struct result *other; /* cancelled, or started, from inside */
 };

@@ -14,7 +14,7 @@
 
 /* ---- Requests and answers ---- */
 
-static void requests_carry_what_they_are_given(void **state)
+static void requests_carry_their_arguments(void **state)
 {
 	struct world *w = *state;
 	static const char *const json[] = { "Content-Type: application/json", NULL };
@@ -54,7 +54,7 @@ static void http_errors_are_answers(void **state)
 {
 	struct world *w = *state;
 
-	for (int stream = 0; stream < 2; stream++) { /* what is no 2xx is collected in either case */
+	for (int stream = 0; stream < 2; stream++) { /* other bodies than of a 2xx are collected in either case */
 		RESULT(missing, w);
 		RESULT(busy, w);
 		start(missing, "/404", stream);
@@ -71,7 +71,7 @@ static void http_errors_are_answers(void **state)
 	}
 }
 
-static void redirects_are_told_and_not_followed(void **state)
+static void redirects_are_reported_and_not_followed(void **state)
 {
 	struct world *w = *state;
 	RESULT(r, w);
@@ -102,7 +102,7 @@ static void head_has_no_body(void **state)
 	mem_free_ptr(&r);
 }
 
-static void connections_are_kept_and_dropped_when_told(void **state)
+static void connections_are_kept_and_dropped_on_request(void **state)
 {
 	struct world *w = *state;
 	char first[64];
@@ -157,7 +157,7 @@ static void many_at_once(void **state)
 	mem_free_ptr(&results);
 }
 
-static void at_most_so_many_connections(void **state)
+static void connections_are_limited(void **state)
 {
 	struct world *w = *state;
 	struct httpc_config config = { .max_connections_per_host = 2 };
@@ -398,7 +398,7 @@ static void a_proxy_is_not_verified_by_a_sources_roots(void **state)
 	tlsroots_unref(roots);
 }
 
-static void roots_that_cannot_be_paid_for_are_said(void **state)
+static void unaffordable_roots_are_reported(void **state)
 {
 	struct world *w = *state;
 	struct httpc *c = httpc_new(w->f->loop, &(struct httpc_config){ .foreign = true }, NULL);
@@ -476,16 +476,16 @@ static void the_deadline_ends_a_request(void **state)
 		assert_true(loop_now_ms(w->f->loop) - started >= 300);
 		assert_int_equal(r->err.kind, ERR_TEMPORARY);
 		assert_non_null(strstr(r->err.msg, "no complete answer within 300 ms"));
-		UNTIL(w->f, w->gone == 1); /* and the server is told */
+		UNTIL(w->f, w->gone == 1); /* and the server notices */
 		mem_free_ptr(&r);
 	}
 }
 
 /*
- * A process that was stopped between a request and its sending does not send it when it goes on and
- * its time is over: on a connection that is there, nor on a new one.
+ * A process that was stopped between a request and its sending does not send it after its deadline,
+ * neither on an existing connection nor on a new one.
  */
-static void what_is_late_is_not_sent(void **state)
+static void late_writes_are_not_sent(void **state)
 {
 	struct world *w = *state;
 
@@ -570,7 +570,7 @@ static void the_handshake_has_its_own_deadline(void **state)
 	char url[64];
 	RESULT(r, w);
 
-	snprintf(url, sizeof(url), "https://127.0.0.1:%u", port); /* the kernel accepts, nobody shakes hands */
+	snprintf(url, sizeof(url), "https://127.0.0.1:%u", port); /* the kernel accepts, no one shakes hands */
 	start_request(r, url, "/", (struct httpc_request){ .connect_ms = 100, .deadline_ms = PATIENCE_MS }, false);
 	UNTIL(w->f, r->done);
 	assert_non_null(strstr(r->err.msg, "no connection within 100 ms"));
@@ -598,14 +598,14 @@ static void too_large_answers_are_cut_off(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(requests_carry_what_they_are_given, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(requests_carry_their_arguments, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(http_errors_are_answers, world_setup, world_teardown),
-		cmocka_unit_test_setup_teardown(redirects_are_told_and_not_followed, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(redirects_are_reported_and_not_followed, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(head_has_no_body, world_setup, world_teardown),
-		cmocka_unit_test_setup_teardown(connections_are_kept_and_dropped_when_told, world_setup,
+		cmocka_unit_test_setup_teardown(connections_are_kept_and_dropped_on_request, world_setup,
 			world_teardown),
 		cmocka_unit_test_setup_teardown(many_at_once, world_setup, world_teardown),
-		cmocka_unit_test_setup_teardown(at_most_so_many_connections, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(connections_are_limited, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(a_proxy_is_used_when_given, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(bad_arguments_come_through_on_done, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(servers_are_verified, world_setup, world_teardown),
@@ -613,12 +613,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(connections_share_the_roots_of_a_source, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(a_proxy_is_not_verified_by_a_sources_roots, world_setup,
 			world_teardown),
-		cmocka_unit_test_setup_teardown(roots_that_cannot_be_paid_for_are_said, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(unaffordable_roots_are_reported, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(client_certificates_are_sent, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(failures_say_where_and_why_always_the_same, world_setup,
 			world_teardown),
 		cmocka_unit_test_setup_teardown(the_deadline_ends_a_request, world_setup, world_teardown),
-		cmocka_unit_test_setup_teardown(what_is_late_is_not_sent, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(late_writes_are_not_sent, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(no_body_follows_a_late_header, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(the_handshake_has_its_own_deadline, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(too_large_answers_are_cut_off, world_setup, world_teardown),

@@ -108,7 +108,7 @@ static void all_that_is_written_at_once_comes(void **state)
 
 /* ---- Connections that are dead ---- */
 
-/* What the kernel of a hanging server does: everything is acknowledged, nothing answered. */
+/* Like the kernel of a hanging server: everything is acknowledged, nothing answered. */
 struct mute {
 	struct h2server *server;
 	bool mute, opens; /* opens: headers alone */
@@ -231,7 +231,7 @@ static void a_connection_on_which_something_comes_is_kept(void **state)
 	h2server_end(m.server);
 }
 
-/* Servers of many: those who share it are not disturbed, and the last one closes it. */
+/* Streams that share the connection are not disturbed, and the last one closes it. */
 static void a_dead_connection_among_others_ends_with_its_last_call(void **state)
 {
 	struct world *w = *state;
@@ -302,7 +302,7 @@ static int made_to_read_by(struct world *w, const char *base)
 }
 
 /* By HTTP/1.1 libcurl forgets nothing. Over TLS it is for the server to choose. */
-static void only_what_may_be_http2_is_looked_after(void **state)
+static void only_possible_http2_transfers_are_resumed(void **state)
 {
 	struct world *w = *state;
 
@@ -320,7 +320,7 @@ int main(void)
 			world_teardown),
 		cmocka_unit_test_setup_teardown(a_dead_connection_among_others_ends_with_its_last_call, world_setup,
 			world_teardown),
-		cmocka_unit_test_setup_teardown(only_what_may_be_http2_is_looked_after, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(only_possible_http2_transfers_are_resumed, world_setup, world_teardown),
 	};
 
 	world_without_proxies();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Answers that come in pieces, and what a callback of net/http/httpc may do. */
+/* Answers in pieces, and what a callback of net/http/httpc may do. */
 
 #include "httpcworld.h"
 
@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 
-/* ---- Pieces, from a server that says what the test wants ---- */
+/* ---- Pieces, from a server that the test controls ---- */
 
 struct script {
 	int listener;

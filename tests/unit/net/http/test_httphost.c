@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who has a turn at a server: the limit with each protocol, rounds by namespace, what a namespace
- * that holds all turns keeps from another, and a server that is down.
+ * Turns at a server: the limit of each protocol, rotation of namespaces, a namespace that holds all
+ * turns, and a server that is down.
  */
 #include <netinet/in.h>
 #include <stdio.h>
@@ -19,13 +19,13 @@
 struct waiter {
 	struct httphost_turn turn;
 	int told;
-	bool stays; /* under way until somebody ends it */
+	bool stays; /* under way until it is ended */
 	struct err err;
 	struct round *round; /* NULL */
 	const char *name;
 };
 
-/* Who had a turn, in that order. */
+/* Turns, in order. */
 struct round {
 	char order[256];
 	int started;
@@ -141,7 +141,7 @@ static void by_namespace(void **state)
 	end_turn(&s.all[0]);
 	end_turn(&s.all[1]);
 	expect_order(&s, "abcabaaada");
-	/* who leaves before its turn has none */
+	/* a request that leaves before its turn gets none */
 	httphost_leave(&wait_here(&s, "e")->turn);
 	end_turn(&s.all[2]);
 	expect_order(&s, "abcabaaadaa");
@@ -193,7 +193,7 @@ static void patience_has_an_end(void **state)
 	scene_close(&s);
 }
 
-/* What one connection of HTTP/2 may carry is known when it is there: until then one opens one. */
+/* The capacity of an HTTP/2 connection is known once it exists: until then only one is opened. */
 static void one_connects(void **state)
 {
 	struct scene s;
@@ -274,8 +274,8 @@ static int listen_at(uint16_t port)
 }
 
 /*
- * Whoever asks waits for the next attempt, of which there is one for all: the first who asks after
- * it is back has it.
+ * All requests wait for the next attempt, of which there is one: the first after the server's
+ * return succeeds.
  */
 static void lost(void **state)
 {
@@ -303,7 +303,7 @@ static void lost(void **state)
 	UNTIL(f, late.told);
 	assert_int_equal(late.err.kind, ERR_NONE);
 	assert_null(httphost_lost(h));
-	httphost_unanswered(h); /* whatever it did with a request: somebody is there */
+	httphost_unanswered(h); /* whatever it did with a request: the server lives */
 	UNTIL(f, client_accept(&knock, fd));
 	late.told = 0;
 	httphost_wait(h, &late.turn, "a", on_told, &late);
@@ -314,7 +314,7 @@ static void lost(void **state)
 	httphost_table_free(t);
 }
 
-/* Where a proxy leads nobody here can know. */
+/* Behind a proxy the server's state is unknown here. */
 static void lost_behind_a_proxy(void **state)
 {
 	struct fixture *f = *state;
@@ -332,8 +332,8 @@ static void lost_behind_a_proxy(void **state)
 	httphost_table_free(t);
 }
 
-/* So does the probe: one who has no descriptors left may have been the first to ask. */
-static void it_is_probed_for_who_asks_now(void **state)
+/* So does the probe: a namespace without descriptors may have been the first to ask. */
+static void probes_count_for_the_newest_asker(void **state)
 {
 	struct fixture *f = *state;
 	struct httphost_table *t = httphost_table_new(f->loop);
@@ -395,8 +395,8 @@ static void a_namespace_has_a_share_of_them(void **state)
 	httphost_table_free(t);
 }
 
-/* What one has asked and another asks now is the other's. */
-static void they_count_for_who_asks_now(void **state)
+/* A server asked by one namespace and then by another counts for the latter. */
+static void lookups_count_for_the_newest_asker(void **state)
 {
 	struct fixture *f = *state;
 	struct httphost_table *t = table_behind_a_proxy(f);
@@ -404,7 +404,7 @@ static void they_count_for_who_asks_now(void **state)
 
 	ask_of_many(f, t, "a", 0);
 	known = httphost_known(t);
-	ask_of_many(f, t, "b", 0); /* all anew, the last of them last */
+	ask_of_many(f, t, "b", 0); /* all again, the last of them last */
 	assert_true(httphost_known(t) <= known);
 	ask_of_many(f, t, "a", MANY_SERVERS);
 	assert_true(httphost_known(t) > known);
@@ -424,10 +424,10 @@ int main(void)
 		IN_FIXTURE(a_server_is_spared),
 		IN_FIXTURE(hung),
 		IN_FIXTURE(a_namespace_has_a_share_of_them),
-		IN_FIXTURE(they_count_for_who_asks_now),
+		IN_FIXTURE(lookups_count_for_the_newest_asker),
 		IN_FIXTURE(lost),
 		IN_FIXTURE(lost_behind_a_proxy),
-		IN_FIXTURE(it_is_probed_for_who_asks_now),
+		IN_FIXTURE(probes_count_for_the_newest_asker),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,7 +75,7 @@ static void deaf_close(struct deaf *d)
 	close(d->listener);
 }
 
-static void who_never_gets_a_connection_gives_it_back(void **state)
+static void a_failed_connection_gives_its_descriptor_back(void **state)
 {
 	struct world *w = *state;
 	struct httpc_request request = { .deadline_ms = 100, .namespace_ = "a" };
@@ -96,7 +96,7 @@ static void who_never_gets_a_connection_gives_it_back(void **state)
 	deaf_close(&d);
 }
 
-/* As when a server is gone and comes back: what was given back is not given back twice. */
+/* A server goes and comes back: descriptors are not given back twice. */
 static void numbers_are_used_again(void **state)
 {
 	struct world *w = *state;
@@ -124,7 +124,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_kept_connection_has_its_descriptor, setup, world_teardown),
-		cmocka_unit_test_setup_teardown(who_never_gets_a_connection_gives_it_back, setup, world_teardown),
+		cmocka_unit_test_setup_teardown(a_failed_connection_gives_its_descriptor_back, setup, world_teardown),
 		cmocka_unit_test_setup_teardown(numbers_are_used_again, setup, world_teardown),
 	};
 

@@ -6,9 +6,8 @@
 #include "net/httpd/httpd.h"
 
 /*
- * A server whose handler answers by the path: "/hold" keeps the request until the test replies,
- * "/echo" answers the body, "/big" a megabyte, "/huge" 32, everything else what it saw of the
- * request.
+ * A server whose handler answers by path: "/hold" keeps the request until the test replies, "/echo"
+ * returns the body, "/big" a megabyte, "/huge" 32, everything else a description of the request.
  */
 struct server {
 	struct fixture *f;

@@ -178,7 +178,7 @@ static void open_the_other(void *arg, struct httpd_request *r)
 	server_on_request(o->s, r);
 }
 
-static void who_comes_in_the_midst_of_many_is_served(void **state)
+static void a_client_among_many_is_served(void **state)
 {
 	struct server *s = *state;
 	struct httpd_config config = server_defaults();
@@ -240,7 +240,7 @@ static void big_answers_arrive_whole(void **state)
 	}
 }
 
-/* ---- What is held ---- */
+/* ---- Held requests ---- */
 
 static void a_held_request_is_answered_later(void **state)
 {
@@ -255,7 +255,7 @@ static void a_held_request_is_answered_later(void **state)
 		client_send(&c, "GET /hold HTTP/1.1\r\n\r\n");
 		UNTIL(s->f, s->held);
 		assert_non_null(strstr(httpd_peer(s->held), "127.0.0.1:"));
-		client_send(&c, "GET /next HTTP/1.1\r\n\r\n"); /* what comes meanwhile waits */
+		client_send(&c, "GET /next HTTP/1.1\r\n\r\n"); /* further requests wait */
 		fixture_linger(s->f, 20);
 		assert_int_equal(c.got.len, 0);
 		httpd_reply(s->held, 503, "text/plain", "later", 5);
@@ -301,7 +301,7 @@ static void held_requests_are_answered_when_the_server_goes(void **state)
 		server_start(s, &config, tls);
 		server_open_client(s, &held);
 		server_open_client(s, &idle);
-		client_open(&silent, httpd_port(s->h)); /* never says a word, not even TLS */
+		client_open(&silent, httpd_port(s->h)); /* sends nothing, not even TLS */
 		client_send(&held, "GET /hold HTTP/1.1\r\n\r\n");
 		UNTIL(s->f, s->held && httpd_connections(s->h) == 3);
 		server_stop(s);
@@ -415,8 +415,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(pipelined_requests_are_answered_in_order, server_setup,
 			server_teardown),
 		cmocka_unit_test_setup_teardown(one_of_many_is_answered_in_a_turn, server_setup, server_teardown),
-		cmocka_unit_test_setup_teardown(who_comes_in_the_midst_of_many_is_served, server_setup,
-			server_teardown),
+		cmocka_unit_test_setup_teardown(a_client_among_many_is_served, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(http10_and_close_end_the_connection, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(big_answers_arrive_whole, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(a_held_request_is_answered_later, server_setup, server_teardown),

@@ -121,14 +121,14 @@ static void silence_ends(void **state)
 	client_open(&tls, httpd_port(s->h));
 	UNTIL(s->f, client_ended(&tls));
 	client_close(&tls);
-	server_open_client(s, &tls); /* shakes hands, then says nothing */
+	server_open_client(s, &tls); /* shakes hands, then sends nothing */
 	UNTIL(s->f, client_ended(&tls));
 	client_close(&plain);
 	client_close(&kept);
 	client_close(&tls);
 }
 
-static void who_never_reads_is_dropped(void **state)
+static void a_client_that_never_reads_is_dropped(void **state)
 {
 	struct server *s = *state;
 	struct httpd_config config = server_defaults();
@@ -247,7 +247,7 @@ static void bodies_up_to_the_cap_are_taken(void **state)
 
 		server_start(s, &config, tls);
 		server_open_client(s, &c);
-		for (int i = 0; i < 20; i++) { /* what one connection brings in all has no cap */
+		for (int i = 0; i < 20; i++) { /* the total of one connection has no cap */
 			client_forget(&c);
 			client_send(&c, request);
 			UNTIL(s->f, client_has(&c, "bbb") && c.got.len > 10000);
@@ -258,7 +258,7 @@ static void bodies_up_to_the_cap_are_taken(void **state)
 	mem_free_ptr(&request);
 }
 
-static void who_sends_too_much_ahead_is_cut_off(void **state)
+static void a_client_that_sends_too_much_ahead_is_cut_off(void **state)
 {
 	struct server *s = *state;
 	struct httpd_config config = server_defaults();
@@ -281,7 +281,7 @@ static void who_sends_too_much_ahead_is_cut_off(void **state)
 }
 
 /* Of four that send most of 3 MiB each one must go; a small request beside them is heard. */
-static void who_sent_most_gives_way(void **state)
+static void the_client_that_sent_most_gives_way(void **state)
 {
 	enum { CLIENTS = 4, BODY = 3 << 20, MOST = BODY - 50000 };
 	struct server *s = *state;
@@ -315,7 +315,7 @@ static void who_sent_most_gives_way(void **state)
 	mem_free_ptr(&body);
 }
 
-static void what_nobody_takes_has_a_limit(void **state)
+static void unread_replies_have_a_limit(void **state)
 {
 	struct server *s = *state;
 	struct httpd_config config = server_defaults();
@@ -328,7 +328,7 @@ static void what_nobody_takes_has_a_limit(void **state)
 	UNTIL(s->f, s->requests == 1);
 	fixture_linger(s->f, 20);
 	client_send(&other, "GET /big HTTP/1.1\r\n\r\n");
-	UNTIL(s->f, client_has(&other, "come again"));
+	UNTIL(s->f, client_has(&other, "try again later"));
 	assert_true(client_has(&other, "HTTP/1.1 503 "));
 	assert_true(client_has(&other, "Retry-After: 1\r\n"));
 	client_forget(&other);
@@ -432,14 +432,15 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_idle_connection_makes_room, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(slow_drips_end, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(silence_ends, server_setup, server_teardown),
-		cmocka_unit_test_setup_teardown(who_never_reads_is_dropped, server_setup, server_teardown),
+		cmocka_unit_test_setup_teardown(a_client_that_never_reads_is_dropped, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(held_requests_have_no_deadline_here, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(oversize_and_malformed_requests_are_refused, server_setup,
 			server_teardown),
 		cmocka_unit_test_setup_teardown(bodies_up_to_the_cap_are_taken, server_setup, server_teardown),
-		cmocka_unit_test_setup_teardown(who_sends_too_much_ahead_is_cut_off, server_setup, server_teardown),
-		cmocka_unit_test_setup_teardown(who_sent_most_gives_way, server_setup, server_teardown),
-		cmocka_unit_test_setup_teardown(what_nobody_takes_has_a_limit, server_setup, server_teardown),
+		cmocka_unit_test_setup_teardown(a_client_that_sends_too_much_ahead_is_cut_off, server_setup,
+			server_teardown),
+		cmocka_unit_test_setup_teardown(the_client_that_sent_most_gives_way, server_setup, server_teardown),
+		cmocka_unit_test_setup_teardown(unread_replies_have_a_limit, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(a_tls_port_never_speaks_plain, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(tls_garbage_is_survived, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(the_certificate_is_swapped_under_live_connections, server_setup,

@@ -377,7 +377,7 @@ static void bad_srv_names(void **state)
 		{ { .txt_code = NAMESERVER_BROKEN }, "looking up the TXT record of " SEED ": ", ERR_TEMPORARY },
 		{ { .text = "ssl=false" }, "the TXT record of " SEED " has an option \"ssl\"", ERR_INVALID },
 		{ { .host = "a.other.test" }, "names the host a.other.test, which is not below db.test", ERR_INVALID },
-		{ { .host = "" }, "the name server's answer makes no sense", ERR_TEMPORARY },
+		{ { .host = "" }, "the name server's answer is malformed", ERR_TEMPORARY },
 	};
 	struct world *w = *state;
 	struct outcome o;

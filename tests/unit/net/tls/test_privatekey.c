@@ -138,7 +138,7 @@ static enum err_kind tried(const char *password, const char *pem)
 }
 
 /* A thousand triggers, each with a key that is just cheap enough, would stop all others. */
-static void a_namespace_decrypts_so_much_at_once(void **state)
+static void a_namespaces_decryption_is_limited(void **state)
 {
 	MEM_AUTO char *pem = locked_by(pbkdf2(PRIVATEKEY_ROUNDS_MAX));
 
@@ -147,7 +147,7 @@ static void a_namespace_decrypts_so_much_at_once(void **state)
 	assert_int_equal(tried("1", pem), ERR_INVALID);
 	assert_int_equal(tried("2", pem), ERR_INVALID);
 	assert_int_equal(tried("3", pem), ERR_TEMPORARY);
-	assert_int_equal(tried("1", pem), ERR_INVALID); /* what is known costs nothing */
+	assert_int_equal(tried("1", pem), ERR_INVALID); /* a known key costs nothing */
 	computing_for("other");
 	assert_int_equal(tried("4", pem), ERR_INVALID);
 	computing_for("hostile");
@@ -332,7 +332,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys_that_take_hours_are_not_decrypted),
-		cmocka_unit_test(a_namespace_decrypts_so_much_at_once),
+		cmocka_unit_test(a_namespaces_decryption_is_limited),
 		cmocka_unit_test(usual_keys_are_read_and_lose_their_password),
 		cmocka_unit_test(keys_that_take_long_to_use_are_refused),
 		cmocka_unit_test(keys_of_each_kind_are_read_behind_other_blocks),

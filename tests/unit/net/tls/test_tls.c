@@ -45,7 +45,7 @@ static int both_teardown(void **state)
 	return fixture_teardown(&f);
 }
 
-/* A whole handshake; says why it failed. */
+/* A whole handshake; returns why it failed. */
 static bool meet(struct both *b, const struct tls_client_config *config, const char *name, char *why, size_t size)
 {
 	struct err err = { .kind = ERR_NONE };
@@ -173,7 +173,7 @@ static SSL_CTX *weakly_signed(const struct x509_pair *ca, const struct x509_pair
 	return ctx;
 }
 
-/* The system's roots, too, must not vouch for what is signed with SHA-1. */
+/* The system's roots must not vouch for SHA-1 signatures, either. */
 static void weak_signatures_are_refused(void **state)
 {
 	struct both *b = *state;
@@ -205,8 +205,7 @@ static void weak_signatures_are_refused(void **state)
 }
 
 /*
- * Files and what they link to; no folders, no names that begin with "..", and what is no
- * certificate harms nobody.
+ * Files and links to files; no folders, no names that begin with "..", and other files do no harm.
  */
 static void folders_of_roots_count_too(void **state)
 {
@@ -296,7 +295,7 @@ static void versions_and_suites_follow_the_rules(void **state)
 	says("TLS12", old, TLS1_2_VERSION, "TLSv1.2", "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA");
 	says("TLS12", "TLS_NONSENSE", TLS1_2_VERSION, "TLSv1.2", NULL);
 	assert_int_equal(tlsrules_set(&wrong, &err), -1);
-	assert_string_equal(err.msg, "\"TLS1.2\" is no version of TLS: TLS10, TLS11, TLS12 or TLS13");
+	assert_string_equal(err.msg, "\"TLS1.2\" is not a TLS version: TLS10, TLS11, TLS12 or TLS13");
 }
 
 static void the_servers_certificate_is_swapped_under_sessions(void **state)
@@ -422,7 +421,7 @@ static char *repeated(const char *text, size_t times)
 	return all;
 }
 
-static void texts_have_so_many_certificates(void **state)
+static void certificates_of_a_text_are_limited(void **state)
 {
 	struct both *b = *state;
 	MEM_AUTO char *fits = repeated(b->f->ca.cert_pem, 256), *many = repeated(b->f->ca.cert_pem, 257);
@@ -446,7 +445,7 @@ static void texts_have_so_many_certificates(void **state)
 }
 
 /* A thousand triggers, each with a text of its own that is just short enough. */
-static void a_namespace_has_so_many_texts_read_at_once(void **state)
+static void a_namespaces_texts_are_limited(void **state)
 {
 	struct both *b = *state;
 	MEM_AUTO char *cas = repeated(b->f->ca.cert_pem, 256);
@@ -500,9 +499,7 @@ static void bad_pems_are_named(void **state)
 	}
 }
 
-/*
- * An encrypted key: with its password, without, and with a wrong one; nobody asks on the terminal.
- */
+/* An encrypted key: with its password, without, and with a wrong one; no prompt on the terminal. */
 static void encrypted_keys_need_their_password(void **state)
 {
 	struct both *b = *state;
@@ -546,8 +543,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(client_certificates_are_asked_for_and_any_is_taken, both_setup,
 			both_teardown),
 		cmocka_unit_test_setup_teardown(old_protocols_and_http2_are_refused, both_setup, both_teardown),
-		cmocka_unit_test_setup_teardown(texts_have_so_many_certificates, both_setup, both_teardown),
-		cmocka_unit_test_setup_teardown(a_namespace_has_so_many_texts_read_at_once, both_setup, both_teardown),
+		cmocka_unit_test_setup_teardown(certificates_of_a_text_are_limited, both_setup, both_teardown),
+		cmocka_unit_test_setup_teardown(a_namespaces_texts_are_limited, both_setup, both_teardown),
 		cmocka_unit_test_setup_teardown(bad_pems_are_named, both_setup, both_teardown),
 		cmocka_unit_test_setup_teardown(encrypted_keys_need_their_password, both_setup, both_teardown),
 	};

@@ -82,7 +82,7 @@ static void send_key_update(SSL *ssl)
 
 /* ---- Records ---- */
 
-/* The result of one read, as SSL_get_error says it; `why`: OpenSSL's word for an error. */
+/* The result of one read, as from SSL_get_error; `why`: OpenSSL's word for an error. */
 static int read_once(SSL *ssl, char *why, size_t size)
 {
 	char bytes[1024];

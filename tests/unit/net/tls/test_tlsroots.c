@@ -31,7 +31,7 @@ static struct tlsroots *numbered(struct fixture *f, int number, size_t certifica
 	return tlsroots_get(text);
 }
 
-/* However many connections are made with it, and whoever looks it up: else nobody could pay. */
+/* However many connections use it, and whoever looks it up: otherwise no one could pay. */
 static void a_text_is_read_once(void **state)
 {
 	struct fixture *f = *state;
@@ -61,7 +61,7 @@ static void a_text_is_read_once(void **state)
 	tlsroots_unref(roots);
 }
 
-/* It goes on trusting when the store has had to go. */
+/* It keeps working after its store was dropped. */
 static void a_context_keeps_its_store(void **state)
 {
 	struct fixture *f = *state;
@@ -82,7 +82,9 @@ static void a_context_keeps_its_store(void **state)
 	SSL_CTX_free(ctx);
 }
 
-/* What nobody holds is kept for a moment: a trigger is built anew, an admission review asks. */
+/*
+ * Stores without a reference are kept for a moment: a trigger is rebuilt, an admission review asks.
+ */
 static void the_idle_are_few(void **state)
 {
 	struct fixture *f = *state;
@@ -99,8 +101,8 @@ static void the_idle_are_few(void **state)
 	}
 }
 
-/* Who has most gives way; who has one certificate never pays a second time for that. */
-static void room_is_taken_from_who_has_most(void **state)
+/* The namespace with most gives way; one with a single certificate never pays twice. */
+static void room_is_taken_from_the_largest_holder(void **state)
 {
 	struct fixture *f = *state;
 	struct tlsroots *poor, *rich[PAID_AT_ONCE / 100 * 4];
@@ -124,7 +126,7 @@ static void room_is_taken_from_who_has_most(void **state)
 	}
 	assert_in_range(tlsroots_kept(), TLSROOTS_KEPT_MAX - 100, TLSROOTS_KEPT_MAX);
 	assert_ptr_equal(tlsroots_store(poor, &err), store);
-	/* Who held them must pay when he needs them again, whoever is built at the moment. */
+	/* Its holders must pay when they need it again, whatever is being built at the moment. */
 	computing_for("poor");
 	for (size_t i = 0; i < 12 && tlsroots_store(rich[i], &err); i++)
 		;
@@ -171,7 +173,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_text_is_read_once, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_context_keeps_its_store, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_idle_are_few, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(room_is_taken_from_who_has_most, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(room_is_taken_from_the_largest_holder, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(namespaces_have_their_own, fixture_setup, fixture_teardown),
 	};
 

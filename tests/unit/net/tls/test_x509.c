@@ -90,7 +90,7 @@ static void it_may_end_after_2038(void **state)
 	x509_pair_done(&ca);
 }
 
-static void extensions_say_what_each_is_for(void **state)
+static void extensions_limit_the_use(void **state)
 {
 	struct made *m = *state;
 	X509 *ca = parse(m->ca.cert_pem), *serving = parse(m->serving.cert_pem), *again;
@@ -157,7 +157,7 @@ static void bad_names_and_keys_are_refused(void **state)
 	x509_pair_done(&out);
 }
 
-static void fits_says_why_not(void **state)
+static void fits_gives_the_reason(void **state)
 {
 	struct made *m = *state;
 	static const char *const other_name[] = { "kscaled.other.svc", NULL }, *const other_ip[] = { "10.0.0.8", NULL };
@@ -189,7 +189,7 @@ static void fits_says_why_not(void **state)
 	}
 }
 
-/* ---- What an authority's key is good for ---- */
+/* ---- What a CA's key can be used for ---- */
 
 static const char *verify(const char *ca_pem, const char *cert_pem, const char *between_pem, const char *purpose)
 {
@@ -213,7 +213,7 @@ static const char *verify(const char *ca_pem, const char *cert_pem, const char *
 	return why;
 }
 
-/* Whoever has read the key out of the Secret signs what he likes with it. */
+/* A thief of the key in the Secret signs anything with it. */
 static void an_authority_vouches_for_our_servers_only(void **state)
 {
 	static const char *const service[] = { "kscaled.kube-scaling.svc", NULL };
@@ -320,7 +320,7 @@ static void clients_are_verified_against_given_roots(void **state)
 	leaf = parse(server.cert_pem);
 	assert_int_equal(x509_verify_client(roots, leaf, NULL, &err), -1);
 	X509_free(leaf);
-	leaf = parse(m->serving.cert_pem); /* ours is nobody's client */
+	leaf = parse(m->serving.cert_pem); /* ours is not a client certificate */
 	assert_int_equal(x509_verify_client(both, leaf, NULL, &err), -1);
 	X509_free(leaf);
 	assert_null(x509_store_from_pem("nothing here", &err));
@@ -380,7 +380,7 @@ static void a_common_name_is_whole_or_nothing(void **state)
 	} rows[] = {
 		{ "front-proxy-client", -1, NULL, "front-proxy-client" }, { NULL, 0, NULL, "" },
 		{ "first", -1, "second", "second" },                   /* as Go reads it */
-		{ "admin\0evil", 10, NULL, "" },                       /* a NUL inside is nobody's name */
+		{ "admin\0evil", 10, NULL, "" },                       /* a NUL inside makes it no name */
 		{ "thirty-one-bytes-are-one-too-many", -1, NULL, "" }, /* does not fit below */
 	};
 
@@ -400,10 +400,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dates_and_names_are_as_asked),
 		cmocka_unit_test(it_may_end_after_2038),
-		cmocka_unit_test(extensions_say_what_each_is_for),
+		cmocka_unit_test(extensions_limit_the_use),
 		cmocka_unit_test(serving_certificate_ends_with_its_ca),
 		cmocka_unit_test(bad_names_and_keys_are_refused),
-		cmocka_unit_test(fits_says_why_not),
+		cmocka_unit_test(fits_gives_the_reason),
 		cmocka_unit_test(an_authority_vouches_for_our_servers_only),
 		cmocka_unit_test(an_authority_makes_no_other),
 		cmocka_unit_test(an_authority_is_known_by_its_constraints),

@@ -306,7 +306,7 @@ static void kept_bytes_are_limited(void **state)
 	struct webclient *web = webclient_new(w->f->loop, 3000);
 	struct taken kept = { .got = { .w = web }, .loop = w->f->loop, .keeps = true }, passed = kept, whole = kept;
 	struct shares *answers = &network_of(w->f->loop)->answers;
-	static const char why[] = "the answer is given up: several namespaces together have as many bytes of answers";
+	static const char why[] = "the answer is dropped: several namespaces together have used up the share of bytes";
 
 	passed.keeps = false;
 	*answers = (struct shares){ .total = 1 << 19 };

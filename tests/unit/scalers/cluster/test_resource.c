@@ -106,7 +106,8 @@ static void rejected(void **state)
 		{ "cpu", "Utilization", "value=2147483648",
 			"trigger 1 (cpu): parameter \"value\": 2147483648 is not a percentage from 1 to 2147483647" },
 		{ "memory", "AverageValue", "value=lots",
-			"trigger 1 (memory): parameter \"value\": \"lots\" is no quantity like 5, 1.5, 100m or 2Gi" },
+			"trigger 1 (memory): parameter \"value\": \"lots\" is not a quantity like 5, 1.5, 100m or "
+			"2Gi" },
 		{ "memory", "AverageValue", "value=-1",
 			"trigger 1 (memory): parameter \"value\": \"-1\" must be more than 0" },
 		/* the value is not taken from the environment */

@@ -134,7 +134,7 @@ static void yaml(void **state)
 		{ "a", "- 5", 0, "the text is a list, not a mapping" },
 		{ "a", "a: 1\na: 2\n", 0, "line 2: a mapping has a key twice" },
 		{ "a", "a: [1", 0, "not YAML" },
-		{ "a", "a: *nobody", 0, "the alias refers to an anchor that is not there" },
+		{ "a", "a: *nobody", 0, "the alias refers to an anchor that does not exist" },
 		{ "a", "a: &a [*a]", 0, "the alias refers to a value that it is part of" },
 	};
 	/* Nine levels of nine: 387 million values. */

@@ -147,8 +147,8 @@ static const struct {
 	{ "a", "{\"a\":1", "it ends too early" },
 	{ "a", "{\"a\":1}\n{\"a\":2}", "the text is not JSON: line 2 column 1: there is more text after its end" },
 	{ "depth", "{\"rate\": NaN, \"depth\": 3}",
-		"the text is not JSON: line 1 column 12: it cannot be read: a bare NaN stands in it, which is no "
-		"JSON" },
+		"the text is not JSON: line 1 column 12: it cannot be read: a bare NaN stands in it, which is not "
+		"valid JSON" },
 	{ "depth", "{\"rate\": [Infinity], \"depth\": 3}", "a bare Infinity stands in it" },
 	{ "a", "<html>secret</html>", "the text is not JSON: line 1 column 1: it cannot be read" },
 	{ "a", "{\"a\":1,\"a\":2}", "an object has a name twice" },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who asks, with a scripted API server (fake_kube), scripted requests (fake_httpd), and real
+ * Authentication with a scripted API server (fake_kube), scripted requests (fake_httpd), and real
  * certificates over real handshakes.
  */
 #include <setjmp.h>
@@ -218,7 +218,7 @@ static void a_user_without_groups_is_authenticated(void **state)
 	disconnect(&pipe);
 }
 
-static void headers_count_for_nobody_else(void **state)
+static void headers_count_for_no_other_client(void **state)
 {
 	const struct {
 		const struct x509_pair *client;
@@ -238,14 +238,14 @@ static void headers_count_for_nobody_else(void **state)
 
 		connect_with(&pipe, cases[i].client);
 		expect_refused(&r, cases[i].says);
-		expect_refused(&r, cases[i].says); /* what is remembered says the same */
+		expect_refused(&r, cases[i].says); /* the cached result is the same */
 		disconnect(&pipe);
 	}
 	expect_refused(&r, "neither"); /* plain HTTP */
 	fake_httpd_close(&connection);
 }
 
-static void a_front_proxy_that_names_nobody_needs_a_token(void **state)
+static void a_front_proxy_without_a_user_needs_a_token(void **state)
 {
 	struct httpd_request nobody = REQUEST({ "X-Remote-Group", "system:masters" });
 	struct httpd_request token = REQUEST({ "Authorization", "Bearer t" });
@@ -266,7 +266,7 @@ static void a_front_proxy_that_names_nobody_needs_a_token(void **state)
 #define GROUP "X-Remote-Group"
 #define EXTRA "X-Remote-Extra-Key"
 
-/* What others of the same proxy say is never answered from what the connection said last. */
+/* Other users of the same proxy never get the connection's cached user. */
 static void every_word_of_a_user_counts_on_a_kept_connection(void **state)
 {
 	struct httpd_request r = REQUEST({ "Accept", "*/*" }, { USER, "mia" }, { UID, "u" }, { GROUP, "a" },
@@ -319,7 +319,7 @@ static void the_same_user_on_a_kept_connection_is_read_once(void **state)
 	list_configmap();
 	connect_with(&pipe, &proxy_pair);
 	first = expect_known(&r, "mia");
-	again = expect_known(&later, "mia"); /* what says nothing of the user may differ */
+	again = expect_known(&later, "mia"); /* headers that do not name the user may differ */
 	assert_ptr_equal(first, again);
 	requester_unref(again);
 	other = expect_known(&turned, "mia");
@@ -333,7 +333,7 @@ static void the_same_user_on_a_kept_connection_is_read_once(void **state)
 /*
  * Which headers name a user is the ConfigMap's to say, and whose certificate is the front proxy's.
  */
-static void what_a_connection_said_is_forgotten_with_the_configmap(void **state)
+static void a_connections_cache_is_dropped_with_the_configmap(void **state)
 {
 	struct httpd_request r = REQUEST({ "X-Remote-User", "mia" }, { "X-Remote-Group", "dev" });
 	struct httpd_request nobody = REQUEST({ "X-Remote-Group", "dev" });
@@ -358,7 +358,7 @@ static void what_a_connection_said_is_forgotten_with_the_configmap(void **state)
 	disconnect(&pipe);
 
 	list_configmap();
-	connect_with(&pipe, &stranger); /* who speaks the same words over a connection of his own */
+	connect_with(&pipe, &stranger); /* the same words over another connection */
 	expect_refused(&r, "not the front proxy's");
 	disconnect(&pipe);
 }
@@ -384,7 +384,7 @@ static void long_headers_are_read_each_time(void **state)
 	disconnect(&pipe);
 }
 
-static void without_the_configmap_nobody_comes_through(void **state)
+static void without_the_configmap_no_proxy_is_trusted(void **state)
 {
 	struct httpd_request r = REQUEST({ "X-Remote-User", "mia" });
 	struct tls_pipe pipe;
@@ -403,7 +403,7 @@ static void without_the_configmap_nobody_comes_through(void **state)
 	disconnect(&pipe);
 }
 
-static void a_connection_is_judged_anew_when_the_configmap_changes(void **state)
+static void a_connection_is_verified_again_when_the_configmap_changes(void **state)
 {
 	struct httpd_request r = REQUEST({ "X-Remote-User", "mia" });
 	struct tls_pipe pipe;
@@ -423,7 +423,7 @@ static void a_connection_is_judged_anew_when_the_configmap_changes(void **state)
 	disconnect(&pipe);
 }
 
-/* A server whose cache does not know the field selector tells of all ConfigMaps. */
+/* A server whose cache ignores the field selector sends all ConfigMaps. */
 static void other_configmaps_of_the_namespace_are_not_looked_at(void **state)
 {
 	struct httpd_request r = REQUEST({ "X-Remote-User", "mia" });
@@ -612,7 +612,7 @@ static void a_long_token_is_good_without_being_remembered_by_the_connection(void
 	fake_httpd_close(&connection);
 }
 
-static void who_leaves_is_not_told(void **state)
+static void a_cancelled_wait_gets_no_callback(void **state)
 {
 	struct httpd_request r = REQUEST({ "Authorization", "Bearer t" });
 	struct outcome o = { 0 };
@@ -645,7 +645,7 @@ static void a_strangers_certificate_with_a_good_token_will_do(void **state)
 	disconnect(&pipe);
 }
 
-static void users_who_differ_have_different_fingerprints(void **state)
+static void different_users_have_different_fingerprints(void **state)
 {
 	char name[] = "mia", group_a[] = "a", group_b[] = "b", key[] = "a", value[] = "b";
 	char *groups[] = { group_a, group_b }, *keys[] = { key }, *values[] = { value };
@@ -729,15 +729,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_second_user_header_counts_when_the_first_is_empty, set_up,
 			tear_down),
 		cmocka_unit_test_setup_teardown(a_user_without_groups_is_authenticated, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(headers_count_for_nobody_else, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_front_proxy_that_names_nobody_needs_a_token, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(headers_count_for_no_other_client, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_front_proxy_without_a_user_needs_a_token, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(every_word_of_a_user_counts_on_a_kept_connection, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_same_user_on_a_kept_connection_is_read_once, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_a_connection_said_is_forgotten_with_the_configmap, set_up,
-			tear_down),
+		cmocka_unit_test_setup_teardown(a_connections_cache_is_dropped_with_the_configmap, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(long_headers_are_read_each_time, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(without_the_configmap_nobody_comes_through, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_connection_is_judged_anew_when_the_configmap_changes, set_up,
+		cmocka_unit_test_setup_teardown(without_the_configmap_no_proxy_is_trusted, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_connection_is_verified_again_when_the_configmap_changes, set_up,
 			tear_down),
 		cmocka_unit_test_setup_teardown(other_configmaps_of_the_namespace_are_not_looked_at, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_broken_configmap_leaves_the_last_in_force, set_up, tear_down),
@@ -749,9 +748,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(only_bearer_tokens_are_tokens, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_long_token_is_good_without_being_remembered_by_the_connection, set_up,
 			tear_down),
-		cmocka_unit_test_setup_teardown(who_leaves_is_not_told, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_cancelled_wait_gets_no_callback, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_strangers_certificate_with_a_good_token_will_do, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(users_who_differ_have_different_fingerprints, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(different_users_have_different_fingerprints, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, make_certificates, free_certificates);

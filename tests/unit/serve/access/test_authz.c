@@ -57,7 +57,7 @@ static void masters_are_never_asked_about(void **state)
 	assert_int_equal(fake_kube_access_reviews_ever(kube), 0);
 }
 
-static void the_review_says_what_is_read_where(void **state)
+static void the_review_has_resource_and_namespace(void **state)
 {
 	struct outcome metric = { 0 }, path = { 0 };
 	struct err err;
@@ -76,7 +76,7 @@ static void the_review_says_what_is_read_where(void **state)
 	expect_denied(&version, "forbidden: User \"mia\" cannot get path \"/version\": no role");
 }
 
-static void both_answers_are_remembered_for_exactly_what_was_asked(void **state)
+static void both_answers_are_cached_for_the_exact_access(void **state)
 {
 	struct review_access others[] = { jobs, jobs, jobs, jobs };
 	struct outcome o = { 0 };
@@ -114,7 +114,7 @@ static void names_that_run_together_differ(void **state)
 	assert_int_equal(authz_peek(authz, mia, &b, &err), AUTHZ_UNKNOWN);
 }
 
-static void an_api_server_that_fails_allows_nobody_and_denies_nobody(void **state)
+static void a_failing_api_server_neither_allows_nor_denies(void **state)
 {
 	static const enum err_kind kinds[] = { ERR_TEMPORARY, ERR_DENIED, ERR_INVALID, ERR_MISSING };
 	struct err err;
@@ -190,12 +190,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(masters_are_never_asked_about, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_review_says_what_is_read_where, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(both_answers_are_remembered_for_exactly_what_was_asked, set_up,
-			tear_down),
+		cmocka_unit_test_setup_teardown(the_review_has_resource_and_namespace, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(both_answers_are_cached_for_the_exact_access, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(names_that_run_together_differ, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_api_server_that_fails_allows_nobody_and_denies_nobody, set_up,
-			tear_down),
+		cmocka_unit_test_setup_teardown(a_failing_api_server_neither_allows_nor_denies, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(askers_share_a_review_and_may_leave, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(names_past_all_reason_are_denied_unasked, set_up, tear_down),
 	};

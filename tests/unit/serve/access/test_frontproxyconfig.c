@@ -69,7 +69,7 @@ static void no_names_allow_any(void **state)
 	}
 }
 
-static void what_is_wrong_is_named(void **state)
+static void errors_name_the_key(void **state)
 {
 	static const struct {
 		const char *data, *says;
@@ -106,7 +106,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_real_configmap_is_read),
 		cmocka_unit_test(no_names_allow_any),
-		cmocka_unit_test(what_is_wrong_is_named),
+		cmocka_unit_test(errors_name_the_key),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@ struct asker {
 	bool yes;
 	char why[64], who[64];
 	struct err err;
-	struct asker *cancels; /* cancels this one when told */
+	struct asker *cancels; /* cancels this one in its callback */
 	bool asks_again;
 };
 
@@ -80,7 +80,7 @@ static const struct verdict *peek(struct verdicts *v, const char *key)
 	return verdicts_peek(v, key, strlen(key));
 }
 
-static void all_who_ask_share_one_review(void **state)
+static void all_askers_share_one_review(void **state)
 {
 	struct verdicts *v = make(LONG, 10, 5);
 	struct asker a = { 0 }, b = { 0 }, c = { 0 };
@@ -124,7 +124,7 @@ static void a_failed_review_is_not_remembered(void **state)
 	assert_int_equal(verdicts_count(v), 0);
 	ask(&b, v, "k");
 	assert_int_equal(start_count, 2);
-	verdicts_free(v); /* with a review under way and somebody waiting */
+	verdicts_free(v); /* with a review under way and a waiter */
 	assert_int_equal(b.told, 0);
 }
 
@@ -189,7 +189,7 @@ static void reviews_under_way_have_a_cap(void **state)
 	verdicts_free(v);
 }
 
-static void who_cancels_is_not_told(void **state)
+static void a_cancelled_asker_gets_no_callback(void **state)
 {
 	struct verdicts *v = make(LONG, 10, 5);
 	struct asker a = { 0 }, b = { 0 }, c = { 0 };
@@ -207,7 +207,7 @@ static void who_cancels_is_not_told(void **state)
 	verdicts_free(v);
 }
 
-static void a_review_that_nobody_waits_for_is_still_remembered(void **state)
+static void a_review_without_waiters_is_still_cached(void **state)
 {
 	struct verdicts *v = make(LONG, 10, 5);
 	struct asker a = { 0 };
@@ -220,9 +220,9 @@ static void a_review_that_nobody_waits_for_is_still_remembered(void **state)
 	verdicts_free(v);
 }
 
-static void who_is_told_may_ask_anew(void **state)
+static void a_callback_may_ask_again(void **state)
 {
-	/* so small that the new question pushes the settled verdict out while it is told */
+	/* so small that a new question evicts the settled verdict during the callbacks */
 	struct verdicts *v = make(LONG, 1, 5);
 	struct asker a = { .asks_again = true }, b = { 0 };
 
@@ -259,14 +259,14 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(all_who_ask_share_one_review, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(all_askers_share_one_review, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_failed_review_is_not_remembered, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(verdicts_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_oldest_makes_room, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(reviews_under_way_have_a_cap, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(who_cancels_is_not_told, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_review_that_nobody_waits_for_is_still_remembered, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(who_is_told_may_ask_anew, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_cancelled_asker_gets_no_callback, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_review_without_waiters_is_still_cached, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_callback_may_ask_again, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,8 +3,8 @@
 #define TESTS_UNIT_SERVE_EXPLAIN_EXPLAINED_H
 
 /*
- * Giving the room (room.h) objects as JSON with ' for ", and looking into what the insight API
- * tells of them.
+ * Gives the room (room.h) objects as JSON with ' for ", and reads the insight API's answers about
+ * them.
  */
 
 #include <jansson.h>

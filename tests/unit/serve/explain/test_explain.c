@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What is told about a ScaledObject, without asking a source.
- */
+/* The explanation of a ScaledObject, without asking a source. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -142,7 +140,7 @@ static void the_whole(void **state)
 	scaledobject_free(so);
 }
 
-static void a_standby_says_so_and_what_it_knows(void **state)
+static void a_standby_explains_what_it_knows(void **state)
 {
 	struct scaledobject *so = given(OBJECT("", "",
 		"'conditions':[" CONDITION("Ready", "True", "ScaledObjectReady", "fine") "," CONDITION("Active",
@@ -172,7 +170,7 @@ static void a_standby_says_so_and_what_it_knows(void **state)
 }
 
 /* The leader decides otherwise by now. */
-static void what_was_decided_before_the_lead_was_lost_is_history(void **state)
+static void decisions_before_the_lead_was_lost_are_history(void **state)
 {
 	char text[] = "active: the HPA scales";
 	struct journal_decision decisions[] = {
@@ -223,7 +221,7 @@ static void failures_and_fallbacks(void **state)
 	assert_true(json_is_true(at(o, "triggers.0.active")));
 	assert_true(json_is_true(at(o, "triggers.0.fallingBack")));
 	json_decref(o);
-	/* What a formula gets as nil has no value, whatever stands there meanwhile. */
+	/* A trigger that is nil in the formula has no value, whatever its reading. */
 	room.cache->fallback_replicas = -1;
 	room.cache->value = -1;
 	o = explained();
@@ -341,8 +339,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_whole),
-		TEST(a_standby_says_so_and_what_it_knows),
-		TEST(what_was_decided_before_the_lead_was_lost_is_history),
+		TEST(a_standby_explains_what_it_knows),
+		TEST(decisions_before_the_lead_was_lost_are_history),
 		TEST(failures_and_fallbacks),
 		TEST(scalers_that_cannot_be_built),
 		TEST(the_composite),

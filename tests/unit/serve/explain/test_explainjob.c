@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the status port tells of ScaledJobs, alone and beside a ScaledObject. */
+/* The explanation of ScaledJobs, alone and together with a ScaledObject. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -106,8 +106,8 @@ static void the_whole(void **state)
 	scaledjob_free(sj);
 }
 
-/* What only a ScaledObject has is not there at all, and so nobody takes it for unknown. */
-static void what_it_does_not_have_is_left_out(void **state)
+/* Members of a ScaledObject only are absent, so that they are not taken for unknown. */
+static void members_it_lacks_are_left_out(void **state)
 {
 	static const char *const absent[] = { "target", "idle", "pausing", "forced", "fallback", "hpa", "composite",
 		"decision.replicas", "decision.forced", "decision.until", "triggers.0.fallingBack",
@@ -171,8 +171,8 @@ static void numbers_and_words_have_their_defaults(void **state)
 	}
 }
 
-/* It watches no Jobs, and what it decided when it led is history. */
-static void a_standby_says_so_and_what_it_knows(void **state)
+/* It watches no Jobs, and its decisions as a leader are history. */
+static void a_standby_explains_what_it_knows(void **state)
 {
 	char text[] = "creates 3 Jobs: 10 waiting";
 	struct journal_decision decisions[] = { { 1767323050000, "create", 3, text } };
@@ -230,7 +230,7 @@ static void jobs_that_are_not_known_are_not_none(void **state)
 	scaledjob_free(sj);
 }
 
-static void what_is_wrong_goes_first(void **state)
+static void errors_go_first(void **state)
 {
 	static const struct {
 		const char *meta, *ready, *reason;
@@ -240,7 +240,7 @@ static void what_is_wrong_goes_first(void **state)
 			true, false },
 		{ "", CONDITION("Ready", "False", "ScaledObjectCheckFailed", "not its word"), "creates no Job", true,
 			false },
-		/* the sentence tells it, too */
+		/* the sentence mentions it, too */
 		{ "", CONDITION("Ready", "False", "KEDAJobCreateFailed", "quota"), "creates no Job", true, false },
 		{ "", CONDITION("Ready", "False", "KEDAJobCreateFailed", "quota"), "quota", false, false },
 		{ "", CONDITION("Ready", "True", "ScaledJobReady", "fine"), NULL, false, false },
@@ -313,11 +313,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_whole),
-		TEST(what_it_does_not_have_is_left_out),
+		TEST(members_it_lacks_are_left_out),
 		TEST(numbers_and_words_have_their_defaults),
-		TEST(a_standby_says_so_and_what_it_knows),
+		TEST(a_standby_explains_what_it_knows),
 		TEST(jobs_that_are_not_known_are_not_none),
-		TEST(what_is_wrong_goes_first),
+		TEST(errors_go_first),
 		TEST(triggers_that_fail_or_cannot_be_built),
 	};
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The insight API as it is asked: who may read what, what an object is made of, lists and their
- * filters, Tables, and what is refused. What a summary and an explanation say is tried in
- * ../explain.
+ * The insight API: access, the content of an object, lists and their filters, Tables, and refusals.
+ * Summary and explanation are tested in ../explain.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,7 +42,7 @@ static struct httpd_request *ask_for_table(const char *path)
 	return room_send(ROUTE_SOCKET, "GET", uri, NULL, "Accept", TABLE ",application/json");
 }
 
-/* ---- Who may ---- */
+/* ---- Access ---- */
 
 static void expect_review(const char *path, const char *review, const char *refusal)
 {
@@ -57,7 +56,7 @@ static void expect_review(const char *path, const char *review, const char *refu
 	room_expect_status(r, 403, "Forbidden", refusal);
 }
 
-static void each_read_is_asked_for_as_what_it_is(void **state)
+static void each_read_is_authorized_as_its_resource(void **state)
 {
 	(void)state;
 	expect_review("/scaledobjectinsights", "mia list insight.kscaled.io/v1 scaledobjectinsights *",
@@ -88,7 +87,7 @@ static void an_answer_waits_for_the_review(void **state)
 	assert_int_equal(room.cache->asked, 0); /* no source */
 }
 
-static void nobody_is_nobody_but_on_the_socket(void **state)
+static void anonymous_access_is_for_the_socket_only(void **state)
 {
 	(void)state;
 	room_expect_status(room_send(ROUTE_SECURE, "GET", INSIGHT_PATH OBJECTS, NULL, NULL, NULL), 401, "Unauthorized",
@@ -219,7 +218,7 @@ static void nothing_is_watched(void **state)
 	assert_int_equal(ask(OBJECTS "?watch=false")->status, 200);
 }
 
-static void what_was_not_read_is_not_missing(void **state)
+static void unread_objects_are_not_missing(void **state)
 {
 	struct scaledjob *sj = given_job(DRAIN);
 
@@ -281,16 +280,16 @@ static void tables_have_objects_beside_their_cells(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(each_read_is_asked_for_as_what_it_is),
+		TEST(each_read_is_authorized_as_its_resource),
 		TEST(an_answer_waits_for_the_review),
-		TEST(nobody_is_nobody_but_on_the_socket),
+		TEST(anonymous_access_is_for_the_socket_only),
 		TEST(it_is_only_read),
 		TEST(an_object_is_made_of_these),
 		TEST(names_are_of_their_kind),
 		TEST(lists_are_of_one_kind),
 		TEST(lists_are_filtered),
 		TEST(nothing_is_watched),
-		TEST(what_was_not_read_is_not_missing),
+		TEST(unread_objects_are_not_missing),
 		TEST(tables_have_objects_beside_their_cells),
 	};
 

@@ -61,7 +61,7 @@ static void expect_number(const json_t *table, const char *name, int number)
 	assert_int_equal(json_integer_value(cell(table, name)), number);
 }
 
-static void columns_say_what_kubectl_needs(void **state)
+static void columns_have_kubectls_fields(void **state)
 {
 	json_t *table = table_of(SCALED_OBJECT);
 	const json_t *column;
@@ -83,7 +83,7 @@ static void columns_say_what_kubectl_needs(void **state)
 	json_decref(table);
 }
 
-static void what_is_known_of_a_scaledobject(void **state)
+static void cells_of_a_scaledobject(void **state)
 {
 	struct workload workload = { .replicas = 3 };
 	char hpa_name[] = "keda-hpa-web", text[] = "active: the HPA scales";
@@ -120,7 +120,7 @@ static void what_is_known_of_a_scaledobject(void **state)
 	scaledobject_free(so);
 }
 
-static void what_is_not_known_is_null(void **state)
+static void unknown_cells_are_null(void **state)
 {
 	static const char *const unknown[] = { "Current", "Desired", "Ready", "Active", "Fallback", "HPA", "Rule",
 		"Reason" };
@@ -160,7 +160,7 @@ static void pauses(void **state)
 	}
 }
 
-static void what_is_known_of_a_scaledjob(void **state)
+static void cells_of_a_scaledjob(void **state)
 {
 	struct scaledjob *sj = given_job(
 		"{'metadata':{'namespace':'shop','name':'drain'},'spec':{'minReplicaCount':1,'maxReplicaCount':7,"
@@ -194,11 +194,11 @@ static void what_is_known_of_a_scaledjob(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(columns_say_what_kubectl_needs),
-		TEST(what_is_known_of_a_scaledobject),
-		TEST(what_is_not_known_is_null),
+		TEST(columns_have_kubectls_fields),
+		TEST(cells_of_a_scaledobject),
+		TEST(unknown_cells_are_null),
 		TEST(pauses),
-		TEST(what_is_known_of_a_scaledjob),
+		TEST(cells_of_a_scaledjob),
 	};
 
 	return cmocka_run_group_tests_name("serve/insight/insighttable", tests, NULL, NULL);

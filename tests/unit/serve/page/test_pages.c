@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The pages that are not metrics of objects: discovery, OpenAPI, probes, and what /metrics tells.
- */
+/* Pages other than metrics of objects: discovery, OpenAPI, probes, and /metrics. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +21,7 @@
 
 /* ---- Discovery ---- */
 
-static void groups_are_told_in_the_form_that_is_asked_for(void **state)
+static void groups_come_in_the_accepted_form(void **state)
 {
 	static const char v2[] = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 	json_t *body;
@@ -237,12 +235,12 @@ static void the_process_is_alive_from_the_start(void **state)
 	for (size_t i = 0; i < sizeof(uris) / sizeof(uris[0]); i++) {
 		assert_int_equal(probe(uris[i])->status, 200);
 		assert_string_equal(room.last.body, "ok");
-		/* nobody is asked who they are */
+		/* no authentication */
 		assert_int_equal(room_send(ROUTE_SECURE, "GET", uris[i], NULL, NULL, NULL)->status, 200);
 	}
 }
 
-static void readiness_names_what_is_missing(void **state)
+static void readiness_names_failing_checks(void **state)
 {
 	(void)state;
 	room.cache->synced = false;
@@ -280,7 +278,7 @@ static void the_status_port_shows_nothing_else(void **state)
 	assert_non_null(strstr(room.last.reply_headers, "Allow: GET, HEAD\n"));
 }
 
-static void metrics_tell_what_happened(void **state)
+static void metrics_count_events(void **state)
 {
 	static const char *const lines[] = {
 		"kscaled_http_requests_total{port=\"secure\",path=\"metric\",verb=\"GET\",code=\"200\"} 1\n",
@@ -316,7 +314,7 @@ static void metrics_tell_what_happened(void **state)
 	assert_int_equal(room_get("/metrics")->status, 200);
 }
 
-/* Each family stands in the manual. */
+/* Each family is in the manual. */
 static void the_manual_names_every_metric(void **state)
 {
 	const char *top = getenv("srcdir");
@@ -345,7 +343,7 @@ static void the_manual_names_every_metric(void **state)
 	name "{namespace=\"shop\",metric=\"" metric "\",scaledObject=\"web\",scaler=\"" scaler                         \
 	     "\",triggerIndex=\"" index "\",type=\"scaledobject\"} " value "\n"
 
-/* What nobody asks a source for: cpu triggers, the formula, and pauses. */
+/* Values without a source: cpu triggers, the formula, and pauses. */
 static void metrics_of_the_object_itself(void **state)
 {
 	static const char *const lines[] = {
@@ -381,7 +379,7 @@ static void metrics_of_the_object_itself(void **state)
 	json_decref(json);
 }
 
-/* A dashboard shows what the HPA is given. */
+/* A dashboard shows the HPA's values. */
 static void fallback_has_a_value(void **state)
 {
 	static const char *const lines[] = {
@@ -469,7 +467,7 @@ static void metrics_of_a_scaledjob(void **state)
 	(void)state;
 	room.cache->memory = FAKE_ANSWER;
 	room.cache->value = 12;
-	room.cache->resource_trigger = true; /* of no use to a ScaledJob, and not told of one */
+	room.cache->resource_trigger = true; /* irrelevant and absent for a ScaledJob */
 	room.cache->cache.leadership.leading = true;
 	room.cache->tally = (struct jobs_tally){ .running = 5, .complete = 7 };
 	expect_lines(lines, sizeof(lines) / sizeof(lines[0]));
@@ -499,7 +497,7 @@ static void names_as_long_as_the_page_are_left_out(void **state)
 	scaledjob_free(sj);
 }
 
-/* Whatever text stands for a type in a spec that is refused. */
+/* Whatever the text of the type in a refused spec. */
 static void types_that_there_are_not_are_counted_together(void **state)
 {
 	static const char *const lines[] = { "keda_trigger_registered_total{type=\"unknown\"} 2\n",
@@ -576,7 +574,7 @@ static void paused_scaledjobs(void **state)
 	"keda_scaler_detail_errors_total{namespace=\"shop\",metric=\"s0-redis-jobs\",scaledObject=\"web\",scaler="     \
 	"\"redisScaler\",triggerIndex=\"0\",type=\"scaledjob\"} 4\n"
 
-/* Control counts them; who is gone is forgotten. */
+/* Control counts them; deleted objects are forgotten. */
 static void errors_of_a_scaledjob_go_with_it(void **state)
 {
 	static const char *const job[] = { "shop", "web" },
@@ -606,7 +604,7 @@ static void errors_of_a_scaledjob_go_with_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(groups_are_told_in_the_form_that_is_asked_for),
+		TEST(groups_come_in_the_accepted_form),
 		TEST(the_one_resource_is_listed),
 		TEST(every_document_is_json_and_known_by_its_etag),
 		TEST(the_openapi_index_points_to_the_documents),
@@ -614,9 +612,9 @@ int main(void)
 		TEST(openapi_is_whole),
 		TEST(the_root_lists_paths),
 		TEST(the_process_is_alive_from_the_start),
-		TEST(readiness_names_what_is_missing),
+		TEST(readiness_names_failing_checks),
 		TEST(the_status_port_shows_nothing_else),
-		TEST(metrics_tell_what_happened),
+		TEST(metrics_count_events),
 		TEST(the_manual_names_every_metric),
 		TEST(metrics_of_the_object_itself),
 		TEST(fallback_has_a_value),

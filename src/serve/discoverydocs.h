@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SERVE_DOCUMENTS_H
-#define SERVE_DOCUMENTS_H
+#ifndef SERVE_DISCOVERYDOCS_H
+#define SERVE_DISCOVERYDOCS_H
 
 /*
- * The texts of discovery: JSON written with ' for ", @V for kscaled's version, @A for the
- * architecture, @H and @I for the hashes of the OpenAPI v3 documents of the two groups. discovery.c
- * makes the documents from them that are sent.
+ * The templates of discovery documents: JSON written with ' for ", @V for kscaled's version, @A for
+ * the architecture, @H and @I for the hashes of the OpenAPI v3 documents of the two groups.
+ * discovery.c makes the documents from them.
  */
 
 enum document {
@@ -20,7 +20,7 @@ enum document {
 	DOCUMENT_OPENAPI_V2,
 	DOCUMENT_OPENAPI_V3_GROUP,
 	DOCUMENT_OPENAPI_V3_INSIGHT,
-	DOCUMENT_OPENAPI_V3, /* behind those whose hashes it holds */
+	DOCUMENT_OPENAPI_V3, /* after the documents whose hashes it contains */
 	DOCUMENTS,
 };
 
@@ -28,6 +28,6 @@ struct document_text {
 	const char *content_type;
 	const char *text;
 };
-extern const struct document_text documents_all[DOCUMENTS];
+extern const struct document_text discoverydocs_all[DOCUMENTS];
 
 #endif

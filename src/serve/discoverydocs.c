@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "serve/documents.h"
+#include "serve/discoverydocs.h"
 
 /* clang-format off */
 #define GROUP         "external.metrics.k8s.io"
@@ -37,11 +37,11 @@
 	"{'metadata':{'name':'" INSIGHT_GROUP "','creationTimestamp':null},'versions':[{'version':'v1','resources':[" \
 	INSIGHT_BOTH(INSIGHT_AGGREGATED) "],'freshness':'Current'}]}]}"
 
-/* ---- OpenAPI: what can be read, and the answers ---- */
+/* ---- OpenAPI: readable resources, and the answers ---- */
 
 /*
- * Versions 2 and 3 differ in the place of schemas, in how parameters say their type (V2_TYPE,
- * V3_TYPE) and in how an answer names its schema (V2_ANSWER, V3_ANSWER).
+ * Versions 2 and 3 differ in the place of schemas, in how parameters give their type (V2_TYPE,
+ * V3_TYPE) and in how an answer refers to its schema (V2_ANSWER, V3_ANSWER).
  */
 #define V2_PLACE "#/definitions/"
 #define V2_TYPE "'type':'string','uniqueItems':true"
@@ -62,7 +62,7 @@
 	"'apiVersion':{'type':'string','description':'Versioned schema of this object.'}," \
 	"'kind':{'type':'string','description':'The REST resource this object stands for.'},"
 
-/* ---- Of the metrics ---- */
+/* ---- The metrics API ---- */
 
 #define METRIC_PREFIX "io.k8s.metrics.pkg.apis.external_metrics.v1beta1."
 #define METRIC_SCHEMAS(place) \
@@ -92,9 +92,9 @@
 	PARAMETER("namespace", "path", "true", type, "The namespace of the ScaledObject.") "," \
 	PARAMETER("metric", "path", "true", type, "The name of the metric, as the HorizontalPodAutoscaler has it.") \
 	"," \
-	PARAMETER("labelSelector", "query", "false", type, "Whose metric: scaledobject.keda.sh/name=NAME.") "]}"
+	PARAMETER("labelSelector", "query", "false", type, "The ScaledObject: scaledobject.keda.sh/name=NAME.") "]}"
 
-/* ---- Of the insight API ---- */
+/* ---- The insight API ---- */
 
 #define INSIGHT_PREFIX "io.kscaled.insight.v1."
 #define INSIGHT_PARTS \
@@ -121,8 +121,8 @@
 	action "','x-kubernetes-group-version-kind':" INSIGHT_GVK(kind) "," answer "}"
 #define INSIGHT_NAMESPACE(type) PARAMETER("namespace", "path", "true", type, "The namespace of the object.")
 #define INSIGHT_FILTERS(type) \
-	PARAMETER("labelSelector", "query", "false", type, "Only those whose labels are so.") "," \
-	PARAMETER("fieldSelector", "query", "false", type, "Only those of this metadata.name or metadata.namespace.")
+	PARAMETER("labelSelector", "query", "false", type, "Filter by labels.") "," \
+	PARAMETER("fieldSelector", "query", "false", type, "Filter by metadata.name or metadata.namespace.")
 #define INSIGHT_PATHS_OF(type, resource, kind, answer) \
 	"'" INSIGHT_ROOT "/" resource "':{" \
 	INSIGHT_GET("list", "list" kind "ForAllNamespaces", kind, answer(INSIGHT_PREFIX kind "List")) \
@@ -138,7 +138,7 @@
 	INSIGHT_PATHS_OF(type, "scaledobjectinsights", "ScaledObjectInsight", answer) "," \
 	INSIGHT_PATHS_OF(type, "scaledjobinsights", "ScaledJobInsight", answer)
 
-const struct document_text documents_all[DOCUMENTS] = {
+const struct document_text discoverydocs_all[DOCUMENTS] = {
 	[DOCUMENT_GROUPS] = { "application/json", "{'kind':'APIGroupList','apiVersion':'v1','groups':[{"
 		GROUP_BODY(GROUP, "v1beta1") "},{" GROUP_BODY(INSIGHT_GROUP, "v1") "}]}" },
 	[DOCUMENT_GROUPS_V2] = { "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
