@@ -209,7 +209,8 @@ static void judge_none(const struct casefile *c, const json_t *deployment)
 			message);
 	else
 		casefile_wrong(c,
-			mem_printf("kubectl -n %s describe replicasets -l app.kubernetes.io/name=kscaled", ns),
+			mem_printf("kubectl -n %s describe replicasets -l app.kubernetes.io/name=kscaled --show-events",
+				ns),
 			"Deployment %s/kscaled has no Pod%s%.300s", ns, *message ? ": " : "", message);
 }
 
