@@ -10,6 +10,8 @@ import time
 
 import yaml
 
+from rig.waiting import established
+
 TOP = pathlib.Path(__file__).resolve().parents[2]
 TOOLS = TOP / "tests" / "artefacts" / "tools" / "build"
 KSCALED = os.environ.get("KSCALED", "")
@@ -80,7 +82,7 @@ class ControlPlane:
         run(TOP / "tests/cluster/up", self.dir, "--apiserver-arg", "--runtime-config=policy/v1=true", *more, timeout=1800)
         self.read_env()
         self.kubectl("apply", "--server-side", "-f", crds)
-        self.kubectl("wait", "--for=condition=Established", "customresourcedefinition", "--all", "--timeout=60s")
+        established(self.kubectl, "customresourcedefinition", "--all")
         self.reminder = Reminder(self.kubectl)
 
     def read_env(self):

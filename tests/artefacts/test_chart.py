@@ -14,7 +14,7 @@ import yaml
 
 from control_plane import KSCALED, TOP, ControlPlane, manifests, objects, run, tools
 from rig.practice import spoken
-from rig.waiting import DEFINITIONS_GONE
+from rig.waiting import DEFINITIONS_GONE, established
 
 NAMESPACE = "scaling"
 
@@ -305,7 +305,7 @@ def test_its_life(helm, chart, cluster, tmp_path):
     helm_in("install", "kscaled", packed, "--create-namespace")
     there = lambda *names: cluster.kubectl("-n", "installed", "get", ",".join(names), "-o", "name").stdout.split()
     assert there("deployment", "service", "serviceaccount", "role") == ["deployment.apps/kscaled", "service/kscaled", "serviceaccount/default", "serviceaccount/kscaled", "role.rbac.authorization.k8s.io/kscaled"]
-    cluster.kubectl("wait", "--for=condition=Established", "customresourcedefinition/scaledobjects.keda.sh", "--timeout=60s")
+    established(cluster.kubectl, "customresourcedefinition/scaledobjects.keda.sh")
     # The aggregator has looked, and nobody is there: that is when clients stumble over the API's groups.
     cluster.kubectl("wait", "--for=jsonpath={.status.conditions[0].status}=False", "apiservice/v1beta1.external.metrics.k8s.io", "--timeout=60s")
     path = tmp_path / "values.yaml"
@@ -364,7 +364,7 @@ class Doctored:
         path = self.dir / "values.yaml"
         path.write_text(yaml.safe_dump(values))
         self.helm("upgrade", "--install", "mine", self.chart, "--reset-values", "--kubeconfig", self.cluster.kubeconfig, "--namespace", DOCTORED, "--create-namespace", "--values", path)
-        self.cluster.kubectl("wait", "--for=condition=Established", "customresourcedefinition", "--all", "--timeout=60s")
+        established(self.cluster.kubectl, "customresourcedefinition", "--all")
 
     def findings(self, hop=None):
         done = run(KSCALED, "doctor", "-o", "json", "--kubeconfig", self.cluster.kubeconfig, check=False)

@@ -13,7 +13,7 @@ from rig.cluster import Cluster
 from rig.daemon import Daemon, Installation, run
 from rig.practice import Desk, Visit
 from rig.process import free_port
-from rig.waiting import eventually
+from rig.waiting import established, eventually
 
 KINDS = "clusterroles,clusterrolebindings,roles,rolebindings,serviceaccounts,services,apiservices,validatingwebhookconfigurations,networkpolicies,customresourcedefinitions"
 
@@ -87,7 +87,7 @@ def podded(tmp_path_factory, session_dir):
 def installed(podded):
     done = run("manifests", *podded.OPTIONS)
     podded.cluster.kubectl("apply", "-f", "-", stdin=done.stdout)
-    podded.cluster.kubectl("wait", "--for=condition=Established", "customresourcedefinition", "--all", "--timeout=60s")
+    established(podded.cluster.kubectl, "customresourcedefinition", "--all")
     return podded
 
 
@@ -176,6 +176,7 @@ def test_pods_are_forbidden(fresh):
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "none"}, "spec": {"hard": {"pods": "0"}}}
     fresh.kubectl("apply", "-f", "-", stdin=json.dumps(quota))
     fresh.kubectl("patch", "resourcequota", "none", "--subresource=status", "--type=merge", "-p", json.dumps({"status": {"hard": {"pods": "0"}, "used": {"pods": "0"}}}))
+    fresh.kubectl("rollout", "restart", "deployment", "kscaled")  # so that there are two ReplicaSets, as after an upgrade
     try:
         def refused():
             fresh.kubectl("delete", "pods", "--all", "--force", "--grace-period=0")
@@ -196,7 +197,7 @@ def test_conflicting_crd(installed):
     theirs = {**before, "metadata": {"name": "others.keda.sh"}, "spec": {**before["spec"], "names": {**before["spec"]["names"], "plural": "others", "shortNames": []}}}
     cluster.kubectl("delete", "crd", "scaledjobs.keda.sh")
     cluster.kubectl("create", "-f", "-", stdin=json.dumps(theirs))
-    cluster.kubectl("wait", "--for=condition=Established", "crd/others.keda.sh", "--timeout=60s")
+    established(cluster.kubectl, "crd/others.keda.sh")
     try:
         finding = installed.visit().bad()["crds"]
         installed.desk.do(finding["mend"])

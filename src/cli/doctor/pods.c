@@ -205,7 +205,9 @@ static void check_none(const struct facts *c, const json_t *deployment)
 		facts_error(c, facts_apply(c), "no Pod can be created: ServiceAccount %s/%s: %.300s", ns, account,
 			message);
 	else
-		facts_error(c, mem_printf("kubectl -n %s describe replicasets -l app.kubernetes.io/name=kscaled", ns),
+		facts_error(c,
+			mem_printf("kubectl -n %s describe replicasets -l app.kubernetes.io/name=kscaled --show-events",
+				ns),
 			"Deployment %s/kscaled has no Pod%s%.300s", ns, *message ? ": " : "", message);
 }
 

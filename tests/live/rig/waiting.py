@@ -34,6 +34,11 @@ def eventually(check, timeout=TIMEOUT, every=0.1):
         time.sleep(every)
 
 
+def established(kubectl, *definitions):
+    """Waits for CustomResourceDefinitions; kubectl itself fails at one that has no conditions yet, as just after its creation."""
+    eventually(lambda: kubectl("wait", "--for=condition=Established", *definitions, "--timeout=60s"), timeout=60)
+
+
 def throughout(check, until, timeout=TIMEOUT, every=0.05):
     """check() must hold (assert inside it, or return something true) at every look until until() is true."""
     deadline = time.monotonic() + timeout
