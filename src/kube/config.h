@@ -26,7 +26,7 @@ struct kube_config {
 	char *namespace_; /* of the context or the service account; NULL when neither names one */
 	bool insecure;
 	int64_t dead_peer_ms;  /* the owner's: when a connection counts as dead; 0: net/dial's */
-	char *cluster, *user;  /* as the kubeconfig names them; NULL in-cluster, user for nobody, too */
+	char *cluster, *user;  /* names in the kubeconfig; both NULL in-cluster, user also without credentials */
 	char *source;          /* "kubeconfig /etc/x, context y" or "in-cluster service account", for messages */
 	char *kubeconfig_path; /* as given, maybe a colon list; NULL in-cluster */
 	struct files files;    /* all files read, to detect changes */

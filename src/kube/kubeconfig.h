@@ -36,7 +36,7 @@ struct kubeconfig_source {
 
 struct kubeconfig_choice {      /* a value; owns its strings */
 	char *context, *origin; /* origin: the context's file */
-	char *cluster, *user;   /* as the context names them; user: NULL where it is nobody */
+	char *cluster, *user;   /* the context's; user: NULL without credentials */
 	char *server, *tls_server_name, *proxy_url, *namespace_;
 	bool insecure;
 	struct kubeconfig_source ca, cert, key, token;

@@ -68,7 +68,7 @@ def test_kubeconfig(whole, tmp_path):
     join, another = spoken(visit.first()["mend"])
     assert join == "sudo kscaled join --kubeconfig ADMIN"  # which tests/artefacts/test_host.py does
     whole.do(another.replace("KUBECONFIG", str(whole.cluster.kubeconfig)))
-    visit = Visit()  # nobody says anything
+    visit = Visit()  # no options, no environment
     assert visit.code == 2 and "not in a pod" in visit.first()["message"], visit.first()
     whole.do(visit.first()["mend"].replace("KUBECONFIG", str(whole.cluster.kubeconfig)))
     content = document(whole)

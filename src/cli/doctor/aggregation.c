@@ -302,7 +302,7 @@ void aggregation_ca_bundle(const struct casefile *c)
 		casefile_fine(c, "is kscaled's authority");
 }
 
-/* Without the headers' names nobody reads them, though the aggregator sends the same always. */
+/* The aggregator always sends these headers; extension servers ignore those that are not named. */
 #define GIVE_REQUEST_HEADER                                                                                            \
 	"give kube-apiserver (kubeadm: in /etc/kubernetes/manifests/kube-apiserver.yaml) "                             \
 	"`--requestheader-client-ca-file=CA --requestheader-allowed-names=NAME "                                       \

@@ -84,7 +84,7 @@ static char *join_or(const struct casefile *c, char *mend)
 
 /*
  * A kubeconfig beside the one that cannot be used, which stays as it is: of the same cluster, with
- * a token of kscaled's account. That is asked for first: where there is none, nothing is made.
+ * a token of kscaled's account. The token is requested first, so that a failure writes nothing.
  */
 #define BESIDE                                                                                                         \
 	"token=$(kubectl --kubeconfig FILE -n NAMESPACE create token ACCOUNT --duration 24h) && (umask 077; kubectl "  \
