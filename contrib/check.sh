@@ -266,7 +266,7 @@ scripts() {
 	find . \( -path ./.git -o -path ./build-aux -o -path ./configure -o -path ./autom4te.cache \) -prune -o -type f \
 		-exec sh -c 'head -n 1 "$1" | grep -aqE "^#!.*[ /](ba|da)?sh( |$)"' sh {} \; -print0 |
 		xargs -0 shellcheck --severity=warning --external-sources
-	# A name that nobody defines would be found when its line runs, in an hour or never.
+	# An undefined name would fail only when its line runs: in an hour, or never.
 	find . \( -path ./.git -o -path ./build-aux \) -prune -o -type f \
 		-exec sh -c 'case $1 in *.py) ;; *) head -n 1 "$1" | grep -aqE "^#!.*[ /]python3?( |$)" ;; esac' sh {} \; -print0 |
 		xargs -0 pyflakes3

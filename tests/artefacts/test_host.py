@@ -339,7 +339,7 @@ def test_doctor_at_a_kubeconfig_that_is_not_his(service, somebody):
 
 def test_doctor_at_a_clock(service, somebody):
     """
-    It is wrong for doctor alone (libfaketime), as nobody may set that of a machine for a test. What is told enables the service that sets it; systemd starts that in no container.
+    Only doctor sees a wrong clock (libfaketime), as a test must not set the machine's. The mend enables the service that sets it, which systemd does not start in a container.
     """
     machine, enabled = service.machine, lambda: service.machine.run("systemctl", "is-enabled", "systemd-timesyncd").stdout.strip()
     library = machine.shell("echo /usr/lib/*/faketime/libfaketime.so.1").strip()

@@ -90,18 +90,13 @@ static void stop_loop(struct work *work)
 	jobmaker_hold(work);
 }
 
-static bool is_final(const struct err *err)
-{
-	return err->kind == ERR_INVALID || err->kind == ERR_MISSING;
-}
-
 /* An invalid spec stops the loop; an error that may pass by itself does not. */
 static void failed(struct work *work, const struct scaledjob *sj, const struct desired_job *desired,
 	const struct err *err)
 {
 	if (desired->waits)
 		return;
-	if (is_final(err))
+	if (work_error_lasts(err))
 		stop_loop(work);
 	report_failure(work, sj, desired, err);
 }
@@ -114,7 +109,7 @@ static void failed_scalers(struct work *work, const struct scaledjob *sj, const 
 		failed(work, sj, desired, err);
 		return;
 	}
-	polling_keep(work, desired->annotations, !is_final(err));
+	polling_keep(work, desired->annotations, !work_error_lasts(err));
 	report_failure(work, sj, desired, err);
 }
 
@@ -142,8 +137,8 @@ static int desired_jobs(struct work *work, const struct scaledjob *sj, struct de
 	switch (jobsweeper_run(work, sj, err)) {
 	case SWEEP_BUSY: desired->waits = true; return err_set(err, ERR_TEMPORARY, "Jobs are being deleted");
 	case SWEEP_FAILED:
-		if (err->kind == ERR_INVALID || err->kind == ERR_MISSING)
-			err->kind = ERR_TEMPORARY; /* the error of a Job, not of the object */
+		if (work_error_lasts(err))
+			err->kind = ERR_TEMPORARY; /* of a Job, not of the object */
 		return -1;
 	case SWEEP_DONE: break;
 	}

@@ -227,18 +227,13 @@ static void report_success(struct work *work, const struct scaledobject *so, con
 	polling_follow(work, desired->outcome.annotations, became_ready, was_paused);
 }
 
-static bool is_final(const struct err *err)
-{
-	return err->kind == ERR_INVALID || err->kind == ERR_MISSING;
-}
-
 /* An invalid spec stops the loop; an error that may pass by itself does not. */
 static void failed(struct work *work, const struct scaledobject *so, const struct desired *desired,
 	const struct err *err)
 {
 	if (desired->waits)
 		return;
-	if (is_final(err))
+	if (work_error_lasts(err))
 		polling_end(work);
 	/* Two HPAs on one target would scale against each other. */
 	if (desired->refused && !write_must_wait(work) &&
@@ -257,7 +252,7 @@ static void failed_triggers(struct work *work, const struct scaledobject *so, co
 	}
 	if (!write_must_wait(work) && finalise_keep(work, so))
 		return;
-	polling_keep(work, desired->outcome.annotations, !is_final(err));
+	polling_keep(work, desired->outcome.annotations, !work_error_lasts(err));
 	report_failure(work, so, desired, err);
 }
 

@@ -18,3 +18,8 @@ bool work_says(const struct work *work, const char *type)
 
 	return c && c->status == CONDITION_TRUE;
 }
+
+bool work_error_lasts(const struct err *err)
+{
+	return err->kind == ERR_INVALID || err->kind == ERR_MISSING;
+}

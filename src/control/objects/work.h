@@ -216,6 +216,8 @@ struct work {
 
 /* For a pause that begins at its creation: the API server's clock may be hours ahead of ours. */
 int64_t work_created_unix_ms(struct work *work, int64_t now_unix_ms);
+/* Whether an error lasts until an object is changed; others may pass by themselves. */
+bool work_error_lasts(const struct err *err);
 bool work_says(const struct work *work, const char *type); /* whether the condition is True in the wanted status */
 
 #endif
