@@ -78,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	githubscan_begin(&scan, &place);
 	while (goes_on && at < end && scan.stage != GITHUBSCAN_DONE) {
 		stop = memchr(at, 0, (size_t)(end - at));
-		goes_on = step(&scan, &place, &runner, memory, at, (size_t)((stop ? stop : end) - at)) == 0;
+		goes_on = step(&scan, &place, &runner, cache, at, (size_t)((stop ? stop : end) - at)) == 0;
 		at = stop ? stop + 1 : end;
 	}
 	githubcache_sweep(cache);
