@@ -473,7 +473,11 @@ static void explain(struct httpc_call *call, CURLcode code, struct err *err)
 
 	httpurl_origin(call->request.url, where, sizeof(where));
 	curl_easy_getinfo(call->easy, CURLINFO_OS_ERRNO, &error);
-	if (code == CURLE_ABORTED_BY_CALLBACK && is_late(call))
+	if (code == CURLE_OK && call->status == 0) /* libcurl stops after 101 */
+		err_set(err, ERR_TEMPORARY, "%s: the server sent no final response", where);
+	else if (code == CURLE_OK)
+		err_set(err, ERR_INVALID, "%s: it does not speak HTTP/2", where);
+	else if (code == CURLE_ABORTED_BY_CALLBACK && is_late(call))
 		say_late(call, where, err);
 	else if (code == CURLE_OPERATION_TIMEDOUT)
 		err_set(err, ERR_TEMPORARY, "%s: no connection within %lld ms", where,
@@ -505,7 +509,6 @@ static void finish_call(struct httpc_call *call, CURLcode code)
 	long version = 0;
 	curl_off_t retry_after_s = 0;
 	char *content_type = NULL, *location = NULL;
-	char where[256];
 	struct err err;
 
 	curl_easy_getinfo(call->easy, CURLINFO_HTTP_VERSION, &version);
@@ -518,12 +521,9 @@ static void finish_call(struct httpc_call *call, CURLcode code)
 	} else if (buf_failed(&call->body)) {
 		err_set(&err, ERR_INVALID, "the answer is larger than %zu bytes", call->body.cap);
 		report_done(call, NULL, &err);
-	} else if (code != CURLE_OK) {
+	} else if (code != CURLE_OK || call->status == 0 ||
+		(call->request.http2 && version != CURL_HTTP_VERSION_2_0)) {
 		explain(call, code, &err);
-		report_done(call, NULL, &err);
-	} else if (call->request.http2 && version != CURL_HTTP_VERSION_2_0) {
-		httpurl_origin(call->request.url, where, sizeof(where));
-		err_set(&err, ERR_INVALID, "%s: it does not speak HTTP/2", where);
 		report_done(call, NULL, &err);
 	} else {
 		curl_easy_getinfo(call->easy, CURLINFO_CONTENT_TYPE, &content_type);

@@ -91,8 +91,8 @@ static void all_faults_are_reported_together(void **state)
 		"awsAccessKeyID not found: give awsAccessKeyID and awsSecretAccessKey by a TriggerAuthentication, or "
 		"set podIdentity.provider aws in one");
 	expect_message("azure-servicebus", "queueName=q|topicName=t|messageCount=0", NULL,
-		"trigger 3 (azure-servicebus): both topic and queue name metadata provided; parameter "
-		"\"messageCount\" value \"0\" must be greater than 0; no connection setting given: give connection by "
+		"trigger 3 (azure-servicebus): parameter \"messageCount\" value \"0\" must be greater than 0; "
+		"both topic and queue name metadata provided; no connection setting given: give connection by "
 		"a TriggerAuthentication or connectionFromEnv, or set podIdentity.provider azure-workload in one");
 	expect_message("rediss", "listName=a", NULL,
 		"trigger 3: no scaler found for type: rediss (perhaps redis; kscaled-triggers(5) lists all "

@@ -128,7 +128,8 @@ static void a_cut_stream_is_temporary(void **state)
 static void garbage_is_temporary(void **state)
 {
 	static const char *const garbage[] = { "SSH-2.0-OpenSSH\r\n", "HTTP/1.1 abc\r\n\r\n", "\x15\x03\x01", "",
-		"HTTP/1.1 200 OK\r\nContent-Length: -7\r\n\r\n" };
+		"HTTP/1.1 200 OK\r\nContent-Length: -7\r\n\r\n",
+		"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n" };
 	struct world *w = *state;
 
 	for (size_t i = 0; i < sizeof garbage / sizeof *garbage; i++) {
