@@ -521,8 +521,7 @@ static void finish_call(struct httpc_call *call, CURLcode code)
 	} else if (buf_failed(&call->body)) {
 		err_set(&err, ERR_INVALID, "the answer is larger than %zu bytes", call->body.cap);
 		report_done(call, NULL, &err);
-	} else if (code != CURLE_OK || call->status == 0 ||
-		(call->request.http2 && version != CURL_HTTP_VERSION_2_0)) {
+	} else if (code != CURLE_OK || call->status == 0 || (call->request.http2 && version != CURL_HTTP_VERSION_2_0)) {
 		explain(call, code, &err);
 		report_done(call, NULL, &err);
 	} else {
