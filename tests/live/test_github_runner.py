@@ -135,11 +135,11 @@ def failing(stage, replicas=2):
 def test_nonsense(kscaled, stage, github, token):
     """Each says so, and none is 0. Statuses that GitHub documents are in tests/unit/scalers/github, one by one."""
     cases = [
-        ("repos?", half, ("github-runner",)), ("runs?", giant, ("the answer is ",)), ("repos?", lambda asked: (200, {}, "{}"), ("no list of repositories",)), ("jobs?", lambda asked: (200, {}, '{"jobs":[{}]}'), ("a job of the list has no status",)),
+        ("repos?", half, ("github-runner",)), ("runs?", giant, ("the answer is ",)), ("repos?", lambda asked: (200, {}, "{}"), ("not a list of repositories",)), ("jobs?", lambda asked: (200, {}, '{"jobs":[{}]}'), ("a job of the list has no status",)),
         ("runs?", lambda asked: (200, {}, '{"workflow_runs":[{"id":"../x"}]}'), ("a run of the list has no id",)), ("jobs?", lambda asked: (500, {}, '{"message":"Server Error"}'), ("HTTP status 500: Server Error",)),
         ("repos?", lambda asked: (200, {"Content-Type": "text/html"}, "<html>"), ("not JSON but text/html",)), ("repos?", lambda asked: (403, {}, f'{{"message":"no {asked.bearer}"}}'), ("its text is not shown",)),
         ("runs?", lambda asked: (403, {}, '{"message":"Resource not accessible by personal access token"}'), ("HTTP status 403: Resource not accessible",)), ("jobs?", lambda asked: time.sleep(4), ("no complete answer within",)),
-        ("repos?", lambda asked: (200, {}, "[]"), ("has no repository that the token may see",)), ("repos?", lambda asked: (200, {}, '[{"name":".."}]'), ("has no name",)), ("runs?", lambda asked: (304, {}, ""), ("HTTP status 304",)),
+        ("repos?", lambda asked: (200, {}, "[]"), ("has no repository that the token may see",)), ("repos?", lambda asked: (200, {}, '[{"name":".."}]'), ("has no valid name",)), ("runs?", lambda asked: (304, {}, ""), ("HTTP status 304",)),
     ]
     github.repos.update({f"f{n}": {"web": {7: ("queued", [job()])}} for n in range(len(cases))})
     answers = github.answer

@@ -175,8 +175,8 @@ OLD = group("name", "g", "consumers", 0, "pending", 0, "last-delivered-id", "0-0
 NONSENSE = {
     "version-6": (scripted.answers(b"*1\r\n" + OLD), "redis version 7+ required for lag"),
     "version-6-other-group": (scripted.answers(b"*1\r\n" + OLD.replace(b"\r\ng\r\n", b"\r\nh\r\n")), "redis version 7+ required for lag"),
-    "number": (scripted.answers(b":5\r\n"), "no list of groups"),
-    "nil": (scripted.answers(b"$-1\r\n"), "no list of groups"),
+    "number": (scripted.answers(b":5\r\n"), "not a list of groups"),
+    "nil": (scripted.answers(b"$-1\r\n"), "not a list of groups"),
     "lag-is-text": (scripted.answers(b"*1\r\n" + group("name", "g", "lag", "five")), "not a length"),
     "lag-is-negative": (scripted.answers(b"*1\r\n" + group("name", "g", "lag", -1)), "not a length"),
     "lag-nil-and-no-position": (scripted.answers(b"*1\r\n" + group("name", "g", "lag", None)), "not a length"),

@@ -829,7 +829,8 @@ static void an_unusable_authentication_gets_a_warning(void **state)
 		{ HERE("'env':[{'parameter':'p','name':'A','containerName':'c'}]"), NULL },
 		{ HERE("'filePath':'x'"), "filePath: only a ClusterTriggerAuthentication may read files" },
 		{ HERE(VAULT("'authentication':'kubernetes','role':'r'")), "needs mount and role" },
-		{ HERE(VAULT("'authentication':'token'")), "address \"http://v\" is none of" },
+		{ HERE(VAULT("'authentication':'token'")),
+			"address \"http://v\" is not one of --vault-trusted-addresses" },
 		{ HERE("'boundServiceAccountToken':[{'parameter':'p','serviceAccountName':'s'}]"), NULL },
 	};
 

@@ -28,8 +28,8 @@ static const struct {
 } rows[] = {
 	/* cloud identity */
 	{ "redis", REDIS, "", "azure-workload",
-		"podIdentity azure-workload of its authentication has no effect: triggers of type redis log in "
-		"otherwise",
+		"podIdentity azure-workload of its authentication has no effect: triggers of type redis do not "
+		"use it",
 		NULL },
 	{ "redis", REDIS, "", "aws", "podIdentity aws of its authentication has no effect", NULL },
 	{ "cron", "timezone=UTC|start=0 1 * * *|end=0 2 * * *|desiredReplicas=1", "", "gcp", "podIdentity gcp", NULL },

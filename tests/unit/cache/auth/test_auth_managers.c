@@ -312,8 +312,7 @@ static void aws_as_the_workload(void **state)
 	assert_non_null(strstr(t.err.msg, "awsSecretManager.podIdentity asks for kscaled's own identity"));
 	t.lookup.cloud = AUTH_CLOUD_ALL;
 	expect_failure(ERR_INVALID,
-		"awsSecretManager.podIdentity: the scale target has no Pod template, so no ServiceAccount whose role "
-		"to take");
+		"awsSecretManager.podIdentity: the scale target has no Pod template, so no ServiceAccount with a role");
 	t.target = &target;
 	expect_asked(AWS "redis - - -\n");
 	assert_string_equal(t.account, "shop/default eks.amazonaws.com/role-arn");

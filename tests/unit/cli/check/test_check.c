@@ -222,7 +222,7 @@ static void bad_scaledobjects_are_reported(void **state)
 		{ SO("a") TARGET "  triggers:\n  - type: metrics-api\n    metadata:\n      url: http://r\n"
 				 "      valueLocation: jobs\n      targetValue: '4'\n      timeout: 1h\n",
 			"f:8: ScaledObject shop/a: warning: spec.triggers[0].metadata: timeout 1h is more than the "
-			"longest, 2m, which is used\n" },
+			"maximum, 2m, which is used\n" },
 		{ SO("a") TARGET "  triggers:\n  - {type: redis, metadata: {listname: jobs, address: 'r:1'}}\n",
 			"f:7: ScaledObject shop/a: spec.triggers[0].metadata.listName: missing required parameter "
 			"\"listName\" in [triggerMetadata]\n"
@@ -355,7 +355,7 @@ static void bad_scaledobjects_are_reported(void **state)
 			"f:8: ScaledObject shop/a: warning: spec.triggers[0]: the scaledobject has a cpu trigger but "
 			"the container c doesn't have the cpu request defined: without one its utilization cannot be "
 			"computed; set resources.requests.cpu of the "
-			"container (or let a LimitRange of the namespace do so)\n" },
+			"container (or use a LimitRange in the namespace)\n" },
 		{ SO("a") TARGET "  triggers:\n  - {type: cpu, metricType: Utilization, metadata: {value: '50'}}\n",
 			"f:4: ScaledObject shop/a: spec.minReplicaCount: scaledobject has only cpu/memory triggers AND "
 			"minReplica is 0 (scale to zero doesn't work in this case): set it to 1 or more, or add "

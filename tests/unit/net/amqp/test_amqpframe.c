@@ -51,8 +51,8 @@ static void non_frames_are_explained(void **state)
 		{ BYTES("AMQP\0\1\0\0"), true, "another version of AMQP than 0-9-1" },
 		{ BYTES("\x15\x03\x03\0\2\2\x46"), true, "the server speaks TLS here (write amqps://)" },
 		{ BYTES("-ERR unknown"), true, "the server does not speak AMQP 0-9-1" },
-		{ BYTES("\x02\0\0\0\0\0\0\xce"), false, "no AMQP frame" },
-		{ BYTES("\x01\0\0\0\0\0\1x\xcd"), false, "no AMQP frame" },
+		{ BYTES("\x02\0\0\0\0\0\0\xce"), false, "something other than an AMQP frame" },
+		{ BYTES("\x01\0\0\0\0\0\1x\xcd"), false, "something other than an AMQP frame" },
 		{ BYTES("\x01\0\0\0\0\x1f\xf9"), false, "a frame of 8185 bytes, which is more than 8192" },
 		{ BYTES("\x01\0\0\xff\xff\xff\xff"), false, "a frame of 4294967295 bytes" },
 	};

@@ -119,9 +119,9 @@ static void fixed_keys(void **state)
 	assert_false(identity_echoes_secret(i, "AK is unknown, se/cret was never sent", NULL));
 	run_done(&r, i);
 	assert_null(awskeys_new("A K", "s", NULL, &err));
-	assert_non_null(strstr(err.msg, "the AWS access key id holds a blank"));
+	assert_non_null(strstr(err.msg, "the AWS access key id contains a blank"));
 	assert_null(awskeys_new("AK", "s\r\nX: y", NULL, &err));
-	assert_non_null(strstr(err.msg, "the AWS secret access key holds"));
+	assert_non_null(strstr(err.msg, "the AWS secret access key contains"));
 }
 
 static void own_environment_keys(void **state)
@@ -236,7 +236,7 @@ static void metadata_nonsense(void **state)
 		{ 0, 200, "", "the answer is not a token" },
 		{ 0, 200, "a b", "the answer is not a token" },
 		{ 1, 404, "", "the machine has no role: HTTP status 404" },
-		{ 1, 200, "../x", "is no name of a role" },
+		{ 1, 200, "../x", "is not a role name" },
 		{ 2, 200, "{\"Code\":\"Failed\"}", "the answer has no usable keys" },
 		{ 2, 200, "{\"AccessKeyId\":\"a\",\"SecretAccessKey\":\"s\",\"Expiration\":\"2015-08-30T12:35:00Z\"}",
 			"have expired already" },

@@ -247,8 +247,8 @@ static void texts_of_codes(void **state)
 	char room[32];
 
 	(void)state;
-	assert_non_null(strstr(kafkamessages_error(29, room), "DESCRIBE on the topic"));
-	assert_non_null(strstr(kafkamessages_error(30, room), "DESCRIBE on the group"));
+	assert_non_null(strstr(kafkamessages_error(29, room), "DESCRIBE permission on the topic"));
+	assert_non_null(strstr(kafkamessages_error(30, room), "DESCRIBE permission on the group"));
 	assert_string_equal(kafkamessages_error(999, room), "error 999");
 	assert_true(kafkamessages_is_denied(29) && !kafkamessages_is_retryable(29) && !kafkamessages_is_denied(999));
 	for (int16_t code = 5; code <= 6; code++)

@@ -86,7 +86,7 @@ static void counts(void **state)
 		{ "0", 0, NULL },
 		{ "12", 12, NULL },
 		{ "123456789012345", 123456789012345, NULL },
-		{ "", 0, "the answer has no x-ms-approximate-messages-count: is it a queue service" },
+		{ "", 0, "the answer has no x-ms-approximate-messages-count: is this a queue service" },
 		{ "-1", 0, "x-ms-approximate-messages-count is not a number" },
 		{ "1.5", 0, "is not a number" },
 		{ "1234567890123456", 0, "is not a number" },

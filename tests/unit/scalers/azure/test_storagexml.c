@@ -87,7 +87,7 @@ static const struct {
 		"the answer is not a list of blobs: unexpected root element" },
 	{ STORAGEXML_BLOBS, false, HEAD "<QueueMessagesList/>", 0, NULL, "unexpected root element" },
 	{ STORAGEXML_BLOBS, false, "<EnumerationResults><Containers/></EnumerationResults>", 0, NULL,
-		"there is no Blobs in it" },
+		"it has no Blobs" },
 	{ STORAGEXML_BLOBS, false, "<EnumerationResults><Blobs>" BLOB("a"), 0, NULL, "no element found" },
 	{ STORAGEXML_MESSAGES, false, "<QueueMessagesList>" MESSAGE, 0, NULL,
 		"the answer is not a list of a queue's messages: it is not XML: line 1" },

@@ -120,8 +120,8 @@ static void rejected(void **state)
 		{ "podSelector: app=web|value: 1|groupByNode: yes", NULL,
 			"\"groupByNode\" value \"yes\": must be true or false" },
 		{ "podSelector: app in web|value: 1", NULL,
-			"parameter \"podSelector\": error parsing pod selector: \"app in web\" (character 8): behind "
-			"\"in\"" },
+			"parameter \"podSelector\": error parsing pod selector: \"app in web\" (character 8): "
+			"\"in\" and \"notin\" need values in brackets" },
 		{ "podSelector: app=web|value: 1", "Utilization", "'Utilization' metric type is unsupported" },
 	};
 

@@ -38,12 +38,12 @@ static const struct {
 	/* null and missing values: for complete searches only */
 	{ M, AGG("null"), NO, 0, "valueLocation must point to value of type number but got: 'Null'" },
 	{ "x", AGG("1"), NO, 0, "got: 'Null'" },
-	{ M, "{}", NO, NO, "the answer is not that of a search" },
-	{ M, "{\"ok\":true}", NO, NO, "the answer is not that of a search" },
-	{ M, "{\"_shards\":7}", NO, NO, "the answer is not that of a search" },
-	{ M, "{\"_shards\":{\"total\":\"5\",\"successful\":5}}", NO, NO, "the answer is not that of a search" },
-	{ "0", "[1]", NO, NO, "the answer is not that of a search" },
-	{ "@this", "7", NO, NO, "the answer is not that of a search" },
+	{ M, "{}", NO, NO, "the answer is not a search result" },
+	{ M, "{\"ok\":true}", NO, NO, "the answer is not a search result" },
+	{ M, "{\"_shards\":7}", NO, NO, "the answer is not a search result" },
+	{ M, "{\"_shards\":{\"total\":\"5\",\"successful\":5}}", NO, NO, "the answer is not a search result" },
+	{ "0", "[1]", NO, NO, "the answer is not a search result" },
+	{ "@this", "7", NO, NO, "the answer is not a search result" },
 	/* values that are no numbers */
 	{ M, AGG("\"500m\""), NO, NO, "got: 'String'" },
 	{ M, AGG("\"12 \""), NO, NO, "got: 'String'" },

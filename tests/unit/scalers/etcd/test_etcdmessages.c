@@ -77,8 +77,8 @@ static const struct {
 	{ BYTES(KV("\x0d",
 		  "\x02"
 		  "5\0")),
-		0, ERR_INVALID, "it has 2 bytes" },
-	{ BYTES("\x12\x00"), 0, ERR_INVALID, "it has 0 bytes" },
+		0, ERR_INVALID, "watchKey k (2 bytes)" },
+	{ BYTES("\x12\x00"), 0, ERR_INVALID, "watchKey k (0 bytes)" },
 	{ BYTES("\x12\x09\x0a\x01k"), 0, ERR_INVALID, "not a valid RangeResponse" },
 	{ BYTES("\xff\xff"), 0, ERR_INVALID, "not a valid RangeResponse" },
 };

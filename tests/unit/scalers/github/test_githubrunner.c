@@ -233,7 +233,7 @@ static const struct {
 		"token" },
 	{ 403, "4999", 3600, 0, "Resource protected by organization SAML enforcement.", ERR_DENIED,
 		"HTTP status 403: Resource protected" },
-	{ 404, "4999", 3600, 0, "Not Found", ERR_MISSING, "repository shop/web is not there" },
+	{ 404, "4999", 3600, 0, "Not Found", ERR_MISSING, "repository shop/web does not exist" },
 	{ 451, "4999", 3600, 0, "Repository access blocked", ERR_INVALID,
 		"HTTP status 451: Repository access blocked" },
 	{ 500, "4999", 3600, 0, "Server Error", ERR_TEMPORARY, "HTTP status 500: Server Error" },

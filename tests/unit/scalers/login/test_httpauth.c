@@ -195,8 +195,8 @@ static void own_token_of_azure(void **state)
 		{ &workload, "http://shop.prometheus.monitor.azure.com/", NULL, NULL, NULL, NULL,
 			"parameter \"serverAddress\": podIdentity azure-workload: must begin with https://" },
 		{ &workload, "https://evil.example/", NULL, NULL, NULL, NULL,
-			"parameter \"serverAddress\": podIdentity azure-workload: evil.example is none of "
-			"Microsoft's hosts" },
+			"parameter \"serverAddress\": podIdentity azure-workload: evil.example is not one of "
+			"Microsoft's hosts for this service" },
 		{ &workload, shop, NULL, NULL, "unsafeSsl", NULL, "parameter \"unsafeSsl\" does not go together" },
 		{ &forbidden, shop, NULL, NULL, NULL, NULL, "asks for kscaled's own Azure identity" },
 		{ &workload, shop, NULL, NULL, "bearer", NULL,

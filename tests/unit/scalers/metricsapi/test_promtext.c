@@ -122,14 +122,14 @@ static void selectors_are_checked(void **state)
 		const char *selector, *message;
 	} bad[] = {
 		{ "", "position 1: expected a metric's name or {" },
-		{ "5x", "position 1: a metric's name" },
+		{ "5x", "position 1: expected a metric's name or {" },
 		{ "{a=\"b\"}", "the metric's name is missing" },
 		{ "x{a=\"b\"", "position 8: the { is not closed" },
 		{ "x{a=b}", "position 5: expected a text in quotes" },
 		{ "x{a>\"b\"}", "position 4: expected one of = != =~ !~" },
 		{ "x{a=\"b}", "position 5: the quotes are not closed" },
 		{ "x{a=\"\\d\"}", "in quotes a backslash must precede" },
-		{ "x[5m]", "position 2: only an instant selector is understood" },
+		{ "x[5m]", "position 2: only an instant selector is supported" },
 		{ "sum(x)", "position 4: only an instant selector" },
 		{ "x offset 5m", "position 3: only an instant selector" },
 		{ "x{__name__=\"y\"}", "the metric's name must be given once" },

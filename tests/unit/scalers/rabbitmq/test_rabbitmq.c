@@ -280,7 +280,7 @@ static void by_kscaleds_own_token(void **state)
 			"a.vault.azure.net is not one of Microsoft's hosts" },
 		{ &own, HTTP, "workloadIdentityResource=x", NULL, NULL,
 			"parameter \"host\": podIdentity azure-workload: must begin with https://: kscaled shows its "
-			"own Azure token by TLS" },
+			"own Azure token only over TLS" },
 		{ &own, HTTPS "|unsafeSsl=true", "workloadIdentityResource=x", NULL, NULL,
 			"parameter \"unsafeSsl\" does not go together with kscaled's own Azure identity" },
 		{ &own, HTTPS, "workloadIdentityResource=x|tls=enable|ca=PEM", NULL, NULL,

@@ -145,7 +145,7 @@ static const struct {
 		"param \"tls\" value \"yes\": must be one of false, true, skip-verify, preferred" },
 	{ Q AT, "cert=x", NULL, NULL, "\"cert\" and \"key\" belong together: only cert is given" },
 	{ Q AT "tls=false", "ca=x", NULL, NULL, "parameter \"ca\" is given, but tls is false" },
-	{ Q AT "tls=skip-verify", "ca=x", NULL, NULL, "with tls=skip-verify nothing is verified" },
+	{ Q AT "tls=skip-verify", "ca=x", NULL, NULL, "tls=skip-verify does not verify the server" },
 	{ Q AT, "ca=nonsense", NULL, NULL, "TLS: CA: no PEM certificate in it" },
 	{ Q "tls=true", "connectionString=u:secret@tcp(h)/d?tls=true", NULL, NULL,
 		"the connection string sets tls already" },

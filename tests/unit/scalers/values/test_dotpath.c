@@ -119,7 +119,7 @@ static void yaml(void **state)
 		{ "a.b.c", "a: {b: 5}", 0, "a.b is a scalar: there is no \"c\" in it" },
 		{ "a.b", "a: {c: 5}", 0, "key \"b\" not found in a" },
 		{ "b", "a: 5", 0, "key \"b\" not found" },
-		{ "a.2", "a: [1, 2]", 0, "a has 2 elements: there is none with index 2" },
+		{ "a.2", "a: [1, 2]", 0, "a has 2 elements, so there is none with index 2" },
 		{ "a.x", "a: [1, 2]", 0, "a is a list: there is no \"x\" in it" },
 		{ "a", "a: [1]", 0, "got JSON: a list" },
 		{ "a", "a: {b: 1}", 0, "got JSON: an object" },
