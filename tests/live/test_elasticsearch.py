@@ -239,7 +239,7 @@ def test_nonsense(kscaled, stage):
     """Each says so, and none is 0, with ignoreNullValues, too."""
     text = {"Content-Type": "text/plain"}
     pages = {
-        (500, whole(0)): "HTTP status 500", (200, "<html>"): "the answer", (200, ""): "the answer", (200, '{"ok": true}'): "the answer is not a search result", (200, '{"error": {"type": "a"}, "status": 500}'): "the answer is not that of a search",
+        (500, whole(0)): "HTTP status 500", (200, "<html>"): "the answer", (200, ""): "the answer", (200, '{"ok": true}'): "the answer is not a search result", (200, '{"error": {"type": "a"}, "status": 500}'): "the answer is not a search result",
         (200, whole(0).replace("false", "true")): 'timed out ("timed_out")', (200, whole(0)[:-1] + ',"x":[0' + ",0" * 120000 + "]}"): "too large", (301, whole(0)): "HTTP status 301",
         http_source.half: "transfer closed", http_source.giant: "larger than 1048576 bytes", http_source.drip: "no complete answer within 3000 ms",
     }
