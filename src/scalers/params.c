@@ -536,7 +536,7 @@ int params_read_when(const struct param_table *t, const struct scaler_params *pa
 		const struct param_row *row = &t->rows[i];
 		bool wanted = when ? (row->when & when) != 0 : !row->when;
 		int rc = wanted && row->kind != PARAM_IGNORED && row->kind != PARAM_DROPPED && row->kind != PARAM_OTHERS
-			? read_row(params, row, (char *)out + row->at, err)
+			? read_row(params, row, out ? (char *)out + row->at : NULL, err)
 			: 0;
 
 		if (rc < 0)
