@@ -81,7 +81,7 @@ def test_pages_of_its_own_size(kscaled, stage, github, token):
     github.page_size = 100
     github.repos["shop"] = {"late": {n: ("queued", [job()]) for n in range(1, 102)}}
     eventually(lambda: stage.metric(METRIC).value() == "100")
-    assert "are not counted" in explained()["remark"]
+    assert "only the jobs of the newest 100 of each are counted" in explained()["remark"]
 
 
 def test_scales(kscaled, stage, github, token):

@@ -110,7 +110,7 @@ def test_from_nothing_and_gone(empty, host, place):
     assert "certificate-authority-data" in (host.config / "kubeconfig").read_text()
     host.start()
     said = host.join(f"--host=localhost:{host.port}", "--wait=60s")
-    assert f"the API server reaches kscaled at localhost:{host.port}" in said and "there is no ScaledObject with a metric yet" in said
+    assert f"the API server reaches kscaled at localhost:{host.port}" in said and "no ScaledObject has a metric yet" in said
     host.daemon.wait_serving()
     place.deployment(replicas=2)
     place.push(1)
