@@ -121,7 +121,7 @@ def test_from_nothing_and_gone(empty, host, place):
 
     # It refuses while kscaled runs, and a dry run changes nothing.
     with_it = empty.everything()
-    assert "is still running: stop it first (nothing was undone)" in host.leave("--wait=1s", code=1)
+    assert "running: stop it first (nothing was undone)" in host.leave("--wait=1s", code=1)
     assert "would wait until Lease kscaled/operator.keda.sh is free" in host.leave("--dry-run", "--purge")
     assert empty.everything() == with_it
     host.stop()
