@@ -47,7 +47,7 @@ int hostport_parse_listen(const char *text, struct hostport *out, struct err *er
 		return err_set(err, ERR_INVALID, "\"%.64s...\": the host is longer than %d characters", text,
 			HOSTPORT_HOST_MAX);
 	if (flaw == HOSTPORT_PORT)
-		return err_set(err, ERR_INVALID, "\"%.64s\": \"%.16s\" is no port: 0 to 65535", text,
+		return err_set(err, ERR_INVALID, "\"%.64s\": \"%.16s\" is not a port: 0 to 65535", text,
 			strrchr(text, ':') + 1);
 	if (!out->has_port)
 		return err_set(err, ERR_INVALID, "\"%.64s\" has no port: HOST:PORT, or :PORT for all addresses", text);

@@ -77,7 +77,7 @@ def test_zero_to_many_and_back(kscaled, stage, search, kind):
 
 
 def test_values(kscaled, stage, search):
-    """Several indexes, patterns, aggregations, templates; what is nothing; what is no number."""
+    """Several indexes, patterns, aggregations, templates; what is nothing; what is not a number."""
     for name, sizes in (("logs-1", (1.5, 2)), ("logs-2", (4,))):
         search.index(name)
         search.add(name, *[{"state": "open", "size": size, "text": "12"} for size in sizes])

@@ -41,7 +41,7 @@ def test_follows_the_number(kscaled, stage, credentials):
     credentials.change_config_map("queue", n="7.5")
     eventually(lambda: stage.replicas() == 4)
     assert says(stage, "7500m")
-    # What is no number, a key that goes, and an object that goes hold what there is.
+    # What is not a number, a key that goes, and an object that goes hold what there is.
     for change, message in ((lambda: credentials.change_config_map("queue", n="many"), 'ConfigMap {}/queue: key "n": the text does not begin with a number'),
                             (lambda: credentials.change_config_map("queue", n=None, other="5"), 'ConfigMap {}/queue has no key "n"'),
                             (lambda: stage.cluster.core.delete_namespaced_config_map("queue", stage.namespace), "ConfigMap {}/queue does not exist")):
@@ -73,7 +73,7 @@ ROWS = {
 DATA = {"plain": "12abc\n", "decimal": "12.75", "amount": "2k\n", "json": json.dumps({"queues": [{"name": "jobs", "waiting": 4.5}], "size": "500m"}), "yaml": "queues: [3, 7]\nsize: 500m\n"}
 WRONG_TEXTS = {
     "text": ({"key": "json"}, "the text does not begin with a number like 12 or 0.5"),
-    "amount": ({"key": "plain", "valueType": "quantity"}, "the text is no quantity"),
+    "amount": ({"key": "plain", "valueType": "quantity"}, "the text is not a quantity"),
     "json-string": ({"key": "json", "format": "json", "valueLocation": "size", "valueType": "int64"}, "must point to a numeric value, got String"),
     "json-nothing": ({"key": "json", "format": "json", "valueLocation": "sizes"}, "got Null"),
     "json-list": ({"key": "json", "format": "json", "valueLocation": "queues"}, "got JSON: a list"),

@@ -39,7 +39,7 @@ def external(target, name="worker", metric=COMPOSITE):
 
 
 def test_one_metric_of_two(kscaled, stage, lists):
-    """0 -> N -> 0 by a mean, with a target that is no integer."""
+    """0 -> N -> 0 by a mean, with a target that is not an integer."""
     stage.deployment(replicas=0)
     stage.ready_scaledobject(triggers=[lists.trigger("a"), lists.trigger("b")], advanced=modifiers("(a + b) / 2", "2.5"))
     assert metrics_of(stage) == [external({"type": "AverageValue", "averageValue": "2500m"})]

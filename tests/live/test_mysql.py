@@ -98,7 +98,7 @@ def test_counts_and_scales(kscaled, stage, mariadb):
 def test_no_number(kscaled, stage, mariadb):
     """What gives no number is an error that says what to write, and no zero."""
     mariadb.fill(1)
-    said = {"SELECT NULL": "COALESCE", "SELECT id FROM jobs WHERE id < 0": "gives no row", "SELECT kind FROM jobs": 'column "kind" of the first row is no number', "SELECT nothing FROM jobs": "Unknown column 'nothing'",
+    said = {"SELECT NULL": "COALESCE", "SELECT id FROM jobs WHERE id < 0": "gives no row", "SELECT kind FROM jobs": 'column "kind" of the first row is not a number', "SELECT nothing FROM jobs": "Unknown column 'nothing'",
             "SELEC 1": "SQL syntax", "DELETE FROM jobs": "DELETE command denied", "DO 1": "gives no result", "SELECT REPEAT('9', 3000000)": "more than 1048576 bytes"}
     start(stage, *[trigger(mariadb, query=query) for query in said], replicas=2)
     stage.wait_failing()

@@ -55,7 +55,7 @@ def test_who_is_let_in(kscaled, stage, guarded):
         "nobody": ({"sentinelPassword": None}, "NOAUTH"),
         "server": ({"password": "wrong"}, "WRONGPASS"),
         "stranger": ({"sentinelMaster": "othermaster"}, 'knows no master "othermaster"'),
-        "no-sentinel": ({"addresses": stage.redis.address, "sentinelPassword": None}, "is no sentinel"),
+        "no-sentinel": ({"addresses": stage.redis.address, "sentinelPassword": None}, "is not a sentinel"),
         "gone": ({"addresses": "127.0.0.1:1,127.0.0.1:2"}, "127.0.0.1:"),
     }
     for name, (more, _) in objects.items():

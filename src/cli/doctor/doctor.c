@@ -260,7 +260,7 @@ static bool is_namespace(const char *option, const char *name)
 {
 	if (dnsname_is_label(name, strlen(name)))
 		return true;
-	fprintf(stderr, "kscaled doctor: --%s: \"%.80s\" is no name of Kubernetes\n", option, name);
+	fprintf(stderr, "kscaled doctor: --%s: \"%.80s\" is not a Kubernetes name\n", option, name);
 	return false;
 }
 

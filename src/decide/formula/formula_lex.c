@@ -93,13 +93,13 @@ static int number_value(struct formula_token *token, int base, bool real, struct
 	if (real) {
 		token->number.real = strtod(text, &end);
 		if (base != 10 || *end)
-			return formula_wrong(err, token->place, "%.*s is no number", shown, token->text);
+			return formula_wrong(err, token->place, "%.*s is not a number", shown, token->text);
 		if (isinf(token->number.real))
 			return formula_wrong(err, token->place, "the number %.*s is too large", shown, token->text);
 		return 0;
 	}
 	if (len == 0)
-		return formula_wrong(err, token->place, "%.*s is no number", shown, token->text);
+		return formula_wrong(err, token->place, "%.*s is not a number", shown, token->text);
 	errno = 0;
 	token->number.integer = strtoll(text, NULL, base);
 	if (errno != 0)
@@ -145,7 +145,7 @@ static int read_number(struct formula_lexer *lexer, struct formula_token *token,
 	}
 	token->len = len;
 	if (!range && is_name(text[len]))
-		return formula_wrong(err, token->place, "%.*s%c is no number, and a name begins with a letter",
+		return formula_wrong(err, token->place, "%.*s%c is not a number, and a name begins with a letter",
 			formula_lex_shown(token), text, (unsigned char)text[len] < 0x80 ? text[len] : '?');
 	if (number_value(token, base, real, err) < 0)
 		return -1;

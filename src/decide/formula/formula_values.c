@@ -101,7 +101,7 @@ int formula_values_whole(struct formula_machine *m, const struct formula_cell *v
 	if (fits || m->trial)
 		return 0;
 	if (isnan(value->is.real))
-		return formula_machine_wrong(m, "0 divided by 0 is no integer");
+		return formula_machine_wrong(m, "0 divided by 0 is not an integer");
 	/* In Go the result depends on the machine; most often it is INT64_MIN. */
 	return formula_machine_wrong(m, "%g does not fit an integer", value->is.real);
 }

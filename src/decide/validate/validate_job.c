@@ -221,7 +221,7 @@ static const struct {
 		"spec.minReplicaCount is more than maxReplicaCount: it is taken as maxReplicaCount, so many Jobs run "
 		"always, and as many more while there is work" },
 	{ has_unknown_strategy,
-		"spec.scalingStrategy.strategy is none of default, custom, accurate and eager: it is taken as "
+		"spec.scalingStrategy.strategy must be default, custom, accurate or eager: it is taken as "
 		"default" },
 	{ has_idle_custom,
 		"spec.scalingStrategy: customScalingQueueLengthDeduction and customScalingRunningJobPercentage have no "
@@ -233,7 +233,7 @@ static const struct {
 		"spec.scalingStrategy.pendingPodConditions has no effect: only the strategies accurate and eager look "
 		"at Pods" },
 	{ has_unknown_calculation,
-		"spec.scalingStrategy.multipleScalersCalculation is none of max, min, avg and sum: it is taken as "
+		"spec.scalingStrategy.multipleScalersCalculation must be max, min, avg or sum: it is taken as "
 		"max" },
 	{ has_unknown_rollout,
 		"spec.rollout.strategy (or rolloutStrategy) is neither gradual nor immediate: it is taken as "

@@ -108,7 +108,7 @@ static int read_web_url(CURLU *u, const char *url, struct err *err)
 		return err_set(err, ERR_INVALID, "must be a URL that begins with http:// or https://");
 	code = curl_url_set(u, CURLUPART_URL, url, 0);
 	if (code != CURLUE_OK)
-		return err_set(err, ERR_INVALID, "is no URL: %s", curl_url_strerror(code));
+		return err_set(err, ERR_INVALID, "is not a URL: %s", curl_url_strerror(code));
 	return 0;
 }
 

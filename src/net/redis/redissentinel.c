@@ -28,7 +28,7 @@ static int sentinel_read(const struct redistopology *s, const struct redisendpoi
 	if (reply->type == REDIS_NIL)
 		return err_set(err, ERR_MISSING, "sentinel at %s knows no master \"%s\"", sentinel, s->master);
 	if (reply->type == REDIS_ERROR && strncmp(reply->text, "ERR unknown command", 19) == 0)
-		return err_set(err, ERR_INVALID, "redis at %s is no sentinel", sentinel);
+		return err_set(err, ERR_INVALID, "redis at %s is not a sentinel", sentinel);
 	if (reply->type == REDIS_ERROR)
 		return err_set(err, redis_error_kind(reply->text), "sentinel at %s: %s", sentinel, reply->text);
 	if (reply->type != REDIS_ARRAY || reply->count != 2 || reply->elements[0]->type != REDIS_STRING ||

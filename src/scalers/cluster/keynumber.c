@@ -83,7 +83,7 @@ static int read_quantity(const char *text, size_t len, double *out, struct err *
 		len--;
 	if (metricvalue_of_text(text, len, out))
 		return 0;
-	return err_set(err, ERR_INVALID, "the text is no quantity like 5, 1.5, 100m or 2Gi");
+	return err_set(err, ERR_INVALID, "the text is not a quantity like 5, 1.5, 100m or 2Gi");
 }
 
 static int read_plain(enum keynumber_type type, const char *text, size_t len, double *out, struct err *err)

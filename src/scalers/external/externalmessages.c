@@ -168,7 +168,7 @@ int externalmessages_get_value(const void *bytes, size_t len, double *out, struc
 	if (message->n_metricvalues == 0)
 		failed = err_set(err, ERR_INVALID, "the answer has no value");
 	else if (!isfinite(*out))
-		failed = err_set(err, ERR_INVALID, "metricValueFloat is no number");
+		failed = err_set(err, ERR_INVALID, "metricValueFloat is not a number");
 	grpcmessage_done(&r);
 	return failed;
 }

@@ -107,7 +107,7 @@ static int take_modes(const struct param_list *list, unsigned features, unsigned
 		if (m == MEM_COUNT(modes))
 			return err_set(err, ERR_INVALID,
 				"parameter \"authModes\" must be a list of apiKey, basic, tls, bearer, custom, oauth, "
-				"separated by commas: piece %zu is none of them",
+				"separated by commas: piece %zu is not",
 				i + 1);
 		*out |= modes[m].mode;
 	}

@@ -258,8 +258,8 @@ static void tell_no_number(const char *source, const struct mysqlvalue *value, s
 	else if (value->is_null)
 		err_set(err, ERR_INVALID, "%s: the query gives NULL: write COALESCE(..., 0) if that means 0", source);
 	else
-		err_set(err, ERR_INVALID, "%s: column \"%s\" of the first row is no number: select one number", source,
-			value->column);
+		err_set(err, ERR_INVALID, "%s: column \"%s\" of the first row is not a number: select one number",
+			source, value->column);
 }
 
 static void on_value(void *arg, const struct mysqlvalue *value, const struct err *failed)

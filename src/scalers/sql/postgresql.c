@@ -244,7 +244,7 @@ static int judge_answer(const struct pg_answer *a, double *value, struct err *er
 			"COALESCE((SELECT ...), 0)");
 	if (!a->text)
 		return err_set(err, ERR_INVALID,
-			"the query gives NULL, which is no number: write COALESCE(..., 0) if that means 0");
+			"the query gives NULL, which is not a number: write COALESCE(..., 0) if that means 0");
 	if (!read_number(a->text, value))
 		return err_set(err, ERR_INVALID, "the query's value is %s", type_advice(a->type));
 	return 0;

@@ -40,7 +40,7 @@ int metricvalue_whole_of_json(const json_t *value, double *out, struct err *err)
 
 /* Sets the error of metricvalue_of_json. got: "an element with elements inside". Returns -1. */
 int metricvalue_none(const char *got, struct err *err);
-#define METRICVALUE_NO_QUANTITY "String: a text that is no quantity like 5, 1.5, 100m or 2Gi"
+#define METRICVALUE_NO_QUANTITY "String: a text that is not a quantity like 5, 1.5, 100m or 2Gi"
 
 /*
  * Says why a text is not JSON. jansson's own message quotes it, so it is not used.

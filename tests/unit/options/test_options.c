@@ -449,7 +449,7 @@ static void wrong_flags(void **state)
 		{ "--status-address=::1:8080",
 			"flag --status-address: \"::1:8080\": an IPv6 address must be in brackets, like [::1]:8080" },
 		{ "--status-address=localhost:http",
-			"flag --status-address: \"localhost:http\": \"http\" is no port: 0 to 65535" },
+			"flag --status-address: \"localhost:http\": \"http\" is not a port: 0 to 65535" },
 		{ "--bind-address=localhost", "flag --bind-address: \"localhost\" is not an IP address" },
 		{ "--bind-address=[::]", "flag --bind-address: \"[::]\" is not an IP address" },
 		{ "--namespace=Ops",

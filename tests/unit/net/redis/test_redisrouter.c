@@ -568,7 +568,7 @@ static void sentinels_without_an_answer(void **state)
 		const char *message;
 	} rows[] = {
 		{ "+OK\r\n*-1\r\n", ERR_MISSING, "knows no master \"mymaster\"" },
-		{ "+OK\r\n-ERR unknown command 'SENTINEL'\r\n", ERR_INVALID, "is no sentinel" },
+		{ "+OK\r\n-ERR unknown command 'SENTINEL'\r\n", ERR_INVALID, "is not a sentinel" },
 		{ "+OK\r\n-NOPERM no\r\n", ERR_DENIED, "NOPERM no" },
 		{ "-WRONGPASS invalid\r\n", ERR_DENIED, "AUTH failed: WRONGPASS invalid" },
 		{ "+OK\r\n:5\r\n", ERR_TEMPORARY, "is not an address" },

@@ -230,7 +230,7 @@ static void a_redirect_that_repeats_the_credential(void **state)
 	} rows[] = {
 		{ "/repeats?http://", ERR_TEMPORARY, "a server whose name repeats a credential" },
 		{ "/repeats?http://a.", ERR_TEMPORARY, "a server whose name repeats a credential" },
-		{ "/repeats?http://[", ERR_INVALID, "the new URL: is no URL" },
+		{ "/repeats?http://[", ERR_INVALID, "the new URL: is not a URL" },
 		{ "/repeats?ftp://", ERR_INVALID, "the new URL: must be a URL" },
 	};
 

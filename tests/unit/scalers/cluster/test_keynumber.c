@@ -40,9 +40,9 @@ static const struct {
 	{ NUMBER, AMOUNT, NULL, "1Ki", 1024, NULL },
 	{ NUMBER, AMOUNT, NULL, "500m\n", 0.5, NULL },
 	{ NUMBER, AMOUNT, NULL, "\r\n 2 ", 2, NULL },
-	{ NUMBER, AMOUNT, NULL, "12abc", 0, "the text is no quantity like 5, 1.5, 100m or 2Gi" },
-	{ NUMBER, AMOUNT, NULL, " \n", 0, "the text is no quantity" },
-	{ NUMBER, AMOUNT, NULL, "", 0, "the text is no quantity" },
+	{ NUMBER, AMOUNT, NULL, "12abc", 0, "the text is not a quantity like 5, 1.5, 100m or 2Gi" },
+	{ NUMBER, AMOUNT, NULL, " \n", 0, "the text is not a quantity" },
+	{ NUMBER, AMOUNT, NULL, "", 0, "the text is not a quantity" },
 	{ JSON, FLOAT, "a.b", "{\"a\":{\"b\":1.75}}", 1.75, NULL },
 	{ JSON, FLOAT, "a", "{\"a\":\"500m\"}", 0.5, NULL },
 	{ JSON, FLOAT, "a.#", "{\"a\":[1,2,3]}", 3, NULL },
@@ -62,7 +62,7 @@ static const struct {
 	{ JSON, INT, "b", "{\"a\":7}", 0, "got Null: there is nothing" },
 	{ JSON, AMOUNT, "a", "{\"a\":\"2Gi\"}", 0x1p31, NULL },
 	{ JSON, AMOUNT, "a", "{\"a\":1.5}", 1.5, NULL },
-	{ JSON, AMOUNT, "a", "{\"a\":\"2 Gi\"}", 0, "got String: a text that is no quantity" },
+	{ JSON, AMOUNT, "a", "{\"a\":\"2 Gi\"}", 0, "got String: a text that is not a quantity" },
 	{ YAML, FLOAT, "a.1.b", "a:\n- 1\n- b: 2.5\n", 2.5, NULL },
 	{ YAML, FLOAT, "a", "a: 500m", 500, NULL },
 	{ YAML, FLOAT, "a", "a: \"12abc\"", 12, NULL },
@@ -77,7 +77,7 @@ static const struct {
 	{ YAML, INT, "a", "a: \"1.75x\"", 1.75, NULL },
 	{ YAML, AMOUNT, "a", "a: 500m", 0.5, NULL },
 	{ YAML, AMOUNT, "a", "a: 3", 3, NULL },
-	{ YAML, AMOUNT, "a", "a: 12abc", 0, "got String: a text that is no quantity" },
+	{ YAML, AMOUNT, "a", "a: 12abc", 0, "got String: a text that is not a quantity" },
 };
 
 static void numbers(void **state)

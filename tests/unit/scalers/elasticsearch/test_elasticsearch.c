@@ -136,7 +136,7 @@ static const struct {
 	{ ES, CLOUD, "apiKey=secret-value|cloudID=a:YSQk", "parameter \"cloudID\" must be name:base64" },
 	{ ES, CLOUD, "apiKey=secret-value|cloudID=a:JGI=", "parameter \"cloudID\" must be name:base64" },
 	{ ES, CLOUD, "apiKey=secret-value|cloudID=a:YQBiJGM=", "parameter \"cloudID\" must be name:base64" },
-	{ ES, CLOUD, "apiKey=secret-value|cloudID=a:YSBiJGM=", "parameter \"cloudID\": is no URL" },
+	{ ES, CLOUD, "apiKey=secret-value|cloudID=a:YSBiJGM=", "parameter \"cloudID\": is not a URL" },
 	{ ES, CLOUD, "apiKey=secret-value\nX: y|cloudID=a:YSRi", "parameter \"apiKey\"" },
 	{ ES, WHERE "|" REST, LOGIN, "either searchTemplateName or query must be provided" },
 	{ OS, WHERE "|" REST, LOGIN, "either searchTemplateName or query must be provided" },

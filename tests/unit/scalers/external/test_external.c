@@ -349,7 +349,7 @@ static void values(void **state)
 		{ BYTES(""), 0, "the answer has no value" },
 		{ BYTES("\x0a\x0e\x0a\x01"
 			"a\x10\x07" DOUBLE_NAN),
-			0, "metricValueFloat is no number" },
+			0, "metricValueFloat is not a number" },
 		{ BYTES("\x0a"), 0, "the answer is not a valid GetMetricsResponse, or is too large" },
 	};
 

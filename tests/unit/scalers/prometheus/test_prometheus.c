@@ -157,7 +157,7 @@ static const struct {
 	{ "serverAddress=ftp://me:secret-value@p|query=up|threshold=5", NULL, NULL,
 		"parameter \"serverAddress\": must be a URL" },
 	{ "serverAddress=http://me:secret-value@p:99999|query=up|threshold=5", NULL, NULL,
-		"parameter \"serverAddress\": is no URL" },
+		"parameter \"serverAddress\": is not a URL" },
 	{ "serverAddress=http://p?x=y|query=up|threshold=5", NULL, NULL, "\"serverAddress\" must not have a query" },
 	{ BASE "|ignoreNullValues=maybe", NULL, NULL, "\"ignoreNullValues\" value \"maybe\": must be true or false" },
 	{ BASE "|unsafeSsl=maybe", NULL, NULL, "\"unsafeSsl\" value \"maybe\"" },
