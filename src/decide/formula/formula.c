@@ -122,6 +122,6 @@ int formula_evaluate(const struct formula *f, const struct formula_value *values
 		return -1;
 	if (!isfinite(out->number))
 		return err_set(err, ERR_INVALID, "the result is %s, as of a division by zero: it must be a number",
-			isnan(out->number) ? "no number" : "infinite");
+			isnan(out->number) ? "not a number" : "infinite");
 	return 0;
 }

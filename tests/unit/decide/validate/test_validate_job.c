@@ -309,8 +309,8 @@ static void test_warnings(void **state)
 		  "'scalingStrategy':{'strategy':'x','customScalingQueueLengthDeduction':1,'pendingPodConditions':['a']"
 		  ",'multipleScalersCalculation':'x'},'triggers':[{'type':'cpu','metricType':'Value','useCachedMetrics'"
 		  ":true}]}}",
-			"cpu and memory|useCachedMetrics|minReplicaCount|strategy is "
-			"none|customScaling|pendingPodConditions|multipleScalersCalculation|rollout.strategy|"
+			"cpu and memory|useCachedMetrics|minReplicaCount|strategy must "
+			"be|customScaling|pendingPodConditions|multipleScalersCalculation|rollout.strategy|"
 			"propagationPolicy|paused-replicas|scale-in|scale-out|force-activation" },
 	};
 

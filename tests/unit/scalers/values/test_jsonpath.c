@@ -158,8 +158,8 @@ static const struct {
 	{ "b", "{\"a\":1}",
 		"must point to a numeric value or a string parseable as a Quantity, got Null: there is nothing" },
 	{ "a", "{\"a\":\"s3cret\"}",
-		"must point to a numeric value or a string parseable as a Quantity, got String: a text that is no "
-		"quantity like 5, 1.5, 100m or 2Gi" },
+		"must point to a numeric value or a string parseable as a Quantity, got String: a text that is not "
+		"a quantity like 5, 1.5, 100m or 2Gi" },
 	{ "a", "{\"a\":\"1\\u0000\"}", "got String" },
 	{ "a", "{\"a\":true}", "got True" },
 	{ "a", "{\"a\":[1]}", "got JSON: a list" },
