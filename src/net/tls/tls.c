@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <openssl/err.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <stdio.h>
@@ -37,26 +36,16 @@ static const char *last_reason(void)
 	return reason ? reason : "not readable";
 }
 
-/* Keeps OpenSSL from prompting on the terminal. */
-static int no_password(char *out, int size, int writing, void *arg)
-{
-	(void)out;
-	(void)size;
-	(void)writing;
-	(void)arg;
-	return -1;
-}
-
 static int use_chain(SSL_CTX *ctx, const char *cert_pem, struct err *err)
 {
 	BIO *bio = BIO_new_mem_buf(cert_pem, -1);
-	X509 *cert = PEM_read_bio_X509(bio, NULL, no_password, NULL);
+	X509 *cert = x509_next(bio);
 	int result = 0, count = 0;
 
 	if (!cert || SSL_CTX_use_certificate(ctx, cert) != 1)
 		result = err_set(err, ERR_INVALID, "certificate: %s", last_reason());
 	X509_free(cert);
-	while (result == 0 && (cert = PEM_read_bio_X509(bio, NULL, no_password, NULL)) != NULL) {
+	while (result == 0 && (cert = x509_next(bio)) != NULL) {
 		if (++count == OWN_CHAIN_MAX)
 			result = err_set(err, ERR_INVALID, "certificate chain: it has more than %d certificates",
 				OWN_CHAIN_MAX);

@@ -39,10 +39,15 @@ static int no_password(char *out, int size, int writing, void *arg)
 	return -1;
 }
 
+X509 *x509_next(BIO *bio)
+{
+	return PEM_read_bio_X509(bio, NULL, no_password, NULL);
+}
+
 static X509 *read_cert(const char *pem)
 {
 	BIO *bio = BIO_new_mem_buf(pem ? pem : "", -1);
-	X509 *cert = PEM_read_bio_X509(bio, NULL, no_password, NULL);
+	X509 *cert = x509_next(bio);
 
 	BIO_free(bio);
 	return cert;
@@ -452,7 +457,7 @@ size_t x509_add_pem(X509_STORE *store, BIO *bio, size_t most)
 	X509 *cert;
 	size_t count = 0;
 
-	while (count <= most && (cert = PEM_read_bio_X509(bio, NULL, no_password, NULL))) {
+	while (count <= most && (cert = x509_next(bio))) {
 		if (count++ < most)
 			X509_STORE_add_cert(store, cert);
 		X509_free(cert);
@@ -475,7 +480,7 @@ size_t x509_count_pem(const char *pem, size_t most)
 int x509_thumbprint(const char *pem, uint8_t out[X509_THUMBPRINT], struct err *err)
 {
 	BIO *bio = BIO_new_mem_buf(pem, -1);
-	X509 *cert = PEM_read_bio_X509(bio, NULL, no_password, NULL);
+	X509 *cert = x509_next(bio);
 	bool ok = cert && X509_digest(cert, EVP_sha256(), out, NULL) == 1;
 
 	X509_free(cert);

@@ -18,6 +18,9 @@ typedef struct x509_st X509;
 typedef struct x509_store_st X509_STORE;
 struct stack_st_X509;
 
+/* The next certificate of a PEM text, which the caller owns, or NULL. Never asks for a password. */
+X509 *x509_next(BIO *bio);
+
 struct x509_pair {
 	char *cert_pem; /* owned */
 	char *key_pem;  /* owned; a secret */
