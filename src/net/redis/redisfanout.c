@@ -12,8 +12,7 @@
 #define SLOW_MS  300 /* then the next server is asked as well */
 #define ARGS_MAX 4
 
-struct
-try {
+struct attempt {
 	struct redisfanout *fanout;
 	struct redisendpoint *endpoint; /* one count */
 	struct redis_call *call;        /* NULL before and after */
@@ -30,7 +29,7 @@ struct redisfanout {
 	void *arg;
 	struct loop_timer slow;
 	size_t count, next, under_way;
-	struct try tries[REDISFANOUT_TRIES_MAX];
+	struct attempt tries[REDISFANOUT_TRIES_MAX];
 	struct err err; /* the most informative error so far */
 };
 
@@ -39,7 +38,7 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 static void ask_next(void *arg)
 {
 	struct redisfanout *fanout = arg;
-	struct try *t = &fanout->tries[fanout->next++];
+	struct attempt *t = &fanout->tries[fanout->next++];
 
 	t->call = redis_command(fanout->pool, t->endpoint, fanout->argc, fanout->argv, NULL,
 		loop_now_ms(fanout->loop) + fanout->timeout_ms, on_reply, t);
@@ -64,7 +63,7 @@ static void finish_fanout(struct redisfanout *fanout, const struct err *why)
 
 static void on_reply(void *arg, const struct redis_reply *reply, const struct err *err)
 {
-	struct try *t = arg;
+	struct attempt *t = arg;
 	struct redisfanout *fanout = t->fanout;
 	struct err refused = { 0 };
 
@@ -99,7 +98,7 @@ static void choose_servers(struct redisfanout *fanout, struct redisendpoint *con
 	for (int failed = 0; failed < 2; failed++) {
 		for (size_t i = 0; i < count && chosen < fanout->count; i++) {
 			if (pool_backs_off(fanout->pool, &endpoints[order[i]]->base) == (failed > 0))
-				fanout->tries[chosen++] = (struct try){ .fanout = fanout,
+				fanout->tries[chosen++] = (struct attempt){ .fanout = fanout,
 					.endpoint = redisendpoint_ref(endpoints[order[i]]) };
 		}
 	}
