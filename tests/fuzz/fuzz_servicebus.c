@@ -58,9 +58,10 @@ static void check_answer(struct question *q, int status, const char *body, size_
 	struct err err = { 0 };
 
 	switch (q->type->http->read(&ask, &answer, &out, &err)) {
-	case HTTPSOURCE_FAILED: check_error(&err); break;
-	case HTTPSOURCE_ANSWERED: must(status == 200 && out.value >= 0 && out.value < 1e16); break;
-	case HTTPSOURCE_NEXT: must(status == 200); break;
+	case EXCHANGE_FAILED: check_error(&err); break;
+	case EXCHANGE_DONE: must(status == 200 && out.value >= 0 && out.value < 1e16); break;
+	case EXCHANGE_NEXT: must(status == 200); break;
+	default: must(false);
 	}
 	free(ask.state);
 }

@@ -282,22 +282,22 @@ enum cloudwatch_found cloudwatch_read(const char *body, size_t len, double *out,
 	return found;
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
+static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct cloudwatch *q = ask->base.question->data;
 	enum cloudwatch_found found;
 
 	if (awsquery_expect(answer, "cloudwatch:GetMetricData", err))
-		return HTTPSOURCE_FAILED;
+		return EXCHANGE_FAILED;
 	found = cloudwatch_read(answer->body, answer->len, &out->value, err);
 	if (found == CLOUDWATCH_NOTHING && !q->empty_is_least) {
 		err_set(err, ERR_INVALID, "empty metric data received, ignoreNullValues is false, returning error");
-		return HTTPSOURCE_FAILED;
+		return EXCHANGE_FAILED;
 	}
 	if (found == CLOUDWATCH_NOTHING)
 		out->value = q->least;
-	return found == CLOUDWATCH_FAILED ? HTTPSOURCE_FAILED : HTTPSOURCE_ANSWERED;
+	return found == CLOUDWATCH_FAILED ? EXCHANGE_FAILED : EXCHANGE_DONE;
 }
 
 static const struct httpsource_type http = { .request = request, .read = judge };

@@ -76,7 +76,7 @@ int kinesis_read(const char *body, size_t len, double *out, struct err *err)
 	return rc;
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
+static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct kinesis *q = ask->base.question->data;
@@ -84,9 +84,9 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 	if (awsquery_expect(answer, "kinesis:DescribeStreamSummary", err) ||
 		kinesis_read(answer->body, answer->len, &out->value, err)) {
 		err_wrap(err, "stream %.200s", q->stream);
-		return HTTPSOURCE_FAILED;
+		return EXCHANGE_FAILED;
 	}
-	return HTTPSOURCE_ANSWERED;
+	return EXCHANGE_DONE;
 }
 
 static const struct httpsource_type http = { .request = request, .read = judge };

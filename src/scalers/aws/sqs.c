@@ -140,7 +140,7 @@ int sqs_read(const char *body, size_t len, unsigned also, double *out, struct er
 	return rc;
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
+static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct sqs *q = ask->base.question->data;
@@ -148,9 +148,9 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 	if (awsquery_expect(answer, "sqs:GetQueueAttributes", err) ||
 		sqs_read(answer->body, answer->len, q->also, &out->value, err)) {
 		err_wrap(err, "queue %.100s", q->name);
-		return HTTPSOURCE_FAILED;
+		return EXCHANGE_FAILED;
 	}
-	return HTTPSOURCE_ANSWERED;
+	return EXCHANGE_DONE;
 }
 
 static const struct httpsource_type http = { .request = request, .read = judge };

@@ -180,7 +180,7 @@ static int next_page(struct httpsource *ask, char *marker, struct err *err)
 	return 0;
 }
 
-static enum httpsource_verdict judge_page(struct httpsource *ask, struct answer *out, struct err *err)
+static enum exchange_verdict judge_page(struct httpsource *ask, struct answer *out, struct err *err)
 {
 	struct blob_state *n = ask->state;
 	MEM_AUTO char *marker = NULL;
@@ -188,23 +188,23 @@ static enum httpsource_verdict judge_page(struct httpsource *ask, struct answer 
 
 	n->budget = BLOBGLOB_BUDGET;
 	if (storagexml_end(n->page, &count, &marker, err))
-		return HTTPSOURCE_FAILED;
+		return EXCHANGE_FAILED;
 	n->count += (double)count;
 	if (*marker)
-		return next_page(ask, marker, err) ? HTTPSOURCE_FAILED : HTTPSOURCE_NEXT;
+		return next_page(ask, marker, err) ? EXCHANGE_FAILED : EXCHANGE_NEXT;
 	out->value = n->count;
-	return HTTPSOURCE_ANSWERED;
+	return EXCHANGE_DONE;
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
+static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct blobs *q = ask->base.question->data;
-	enum httpsource_verdict verdict = HTTPSOURCE_FAILED;
+	enum exchange_verdict verdict = EXCHANGE_FAILED;
 
 	if (storageaccount_expect(answer, "permission l, or the role Storage Blob Data Reader", err) == 0)
 		verdict = judge_page(ask, out, err);
-	if (verdict == HTTPSOURCE_FAILED)
+	if (verdict == EXCHANGE_FAILED)
 		err_wrap(err, "container %.100s", q->container);
 	return verdict;
 }

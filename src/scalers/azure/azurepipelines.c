@@ -231,15 +231,15 @@ static json_t *read_json(const struct webresponse *answer, struct err *err)
 	return value;
 }
 
-static enum httpsource_verdict read_pool(struct pipelines *q, const json_t *answer, struct err *err)
+static enum exchange_verdict read_pool(struct pipelines *q, const json_t *answer, struct err *err)
 {
 	if (pipelinejobs_pool(answer, q->pool_name, &q->pool_id, err))
-		return HTTPSOURCE_FAILED;
+		return EXCHANGE_FAILED;
 	q->learned = true;
-	return HTTPSOURCE_NEXT;
+	return EXCHANGE_NEXT;
 }
 
-static enum httpsource_verdict read_jobs(const struct pipelines *q, const json_t *answer, struct answer *out,
+static enum exchange_verdict read_jobs(const struct pipelines *q, const json_t *answer, struct answer *out,
 	struct err *err)
 {
 	const struct pipelinejobs_filter filter = { .parent = q->parent,
@@ -253,20 +253,20 @@ static enum httpsource_verdict read_jobs(const struct pipelines *q, const json_t
 	size_t count;
 
 	if (pipelinejobs_count(answer, &filter, &count, err))
-		return HTTPSOURCE_FAILED;
+		return EXCHANGE_FAILED;
 	out->value = (double)count;
 	if (pipelinejobs_is_cut(answer, q->fetched))
 		out->remark = "the list of jobs may have been cut: it has as many as jobsToFetch, and the last has not "
 			      "ended; a larger jobsToFetch, or fetchUnfinishedJobsOnly, gets the others";
-	return HTTPSOURCE_ANSWERED;
+	return EXCHANGE_DONE;
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
+static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	struct pipelines *q = ask->base.question->data;
 	const bool *for_pool = ask->state;
-	enum httpsource_verdict verdict = HTTPSOURCE_FAILED;
+	enum exchange_verdict verdict = EXCHANGE_FAILED;
 	json_t *value = NULL;
 
 	if (httpsource_expect(answer, 200, 299, err) == 0)
@@ -274,7 +274,7 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 	if (value)
 		verdict = *for_pool ? read_pool(q, value, err) : read_jobs(q, value, out, err);
 	/* The pool may have been recreated with another number. */
-	if (verdict == HTTPSOURCE_FAILED)
+	if (verdict == EXCHANGE_FAILED)
 		q->learned = false;
 	json_decref(value);
 	return verdict;

@@ -123,7 +123,7 @@ int azurequeue_read_count(const char *text, double *out, struct err *err)
 }
 
 /* 32 may be all messages, or only the limit of a peek. */
-static enum httpsource_verdict judge_peeked(struct queue_state *n, struct answer *out, struct err *err)
+static enum exchange_verdict judge_peeked(struct queue_state *n, struct answer *out, struct err *err)
 {
 	size_t count;
 	MEM_AUTO char *marker = NULL;
@@ -131,25 +131,25 @@ static enum httpsource_verdict judge_peeked(struct queue_state *n, struct answer
 
 	state_done(n);
 	if (rc)
-		return HTTPSOURCE_FAILED;
+		return EXCHANGE_FAILED;
 	out->value = (double)count;
-	return count < PEEK_MAX ? HTTPSOURCE_ANSWERED : HTTPSOURCE_NEXT;
+	return count < PEEK_MAX ? EXCHANGE_DONE : EXCHANGE_NEXT;
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
+static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct queue *q = ask->base.question->data;
 	struct queue_state *n = ask->state;
-	enum httpsource_verdict verdict = HTTPSOURCE_FAILED;
+	enum exchange_verdict verdict = EXCHANGE_FAILED;
 
 	if (storageaccount_expect(answer, "permission r, or the role Storage Queue Data Reader", err) == 0) {
 		if (n->peeked)
 			verdict = judge_peeked(n, out, err);
 		else if (azurequeue_read_count(answer->wanted[0], &out->value, err) == 0)
-			verdict = HTTPSOURCE_ANSWERED;
+			verdict = EXCHANGE_DONE;
 	}
-	if (verdict == HTTPSOURCE_FAILED)
+	if (verdict == EXCHANGE_FAILED)
 		err_wrap(err, "queue %.100s", q->name);
 	return verdict;
 }

@@ -374,35 +374,35 @@ static int take_listed(void *arg, const struct servicebusatom_entry *e, struct e
 }
 
 /* No match means 0. An average is a whole number, as in KEDA. */
-static enum httpsource_verdict end_of_list(const struct servicebus *q, const struct servicebus_state *state,
+static enum exchange_verdict end_of_list(const struct servicebus *q, const struct servicebus_state *state,
 	struct answer *out, struct err *err)
 {
 	if (state->counted == 0 && *state->disabled) {
 		err_set(err, ERR_INVALID, "%s %s is disabled, like all others that the regular expression matches",
 			q->queue ? "queue" : "subscription", state->disabled);
-		return HTTPSOURCE_FAILED;
+		return EXCHANGE_FAILED;
 	}
 	switch (q->operation) {
 	case OPERATION_SUM: out->value = (double)state->sum; break;
 	case OPERATION_MAX: out->value = (double)state->greatest; break;
 	case OPERATION_AVG: out->value = state->counted ? (double)(state->sum / (int64_t)state->counted) : 0; break;
 	}
-	return HTTPSOURCE_ANSWERED;
+	return EXCHANGE_DONE;
 }
 
 /* The list ends with an empty page, as the service chooses the size of pages. */
-static enum httpsource_verdict judge_page(const struct taker *r, const struct servicebusatom *page, struct answer *out,
+static enum exchange_verdict judge_page(const struct taker *r, const struct servicebusatom *page, struct answer *out,
 	struct err *err)
 {
 	if (!page->is_feed) {
 		err_set(err, ERR_INVALID, "the answer is not a list");
-		return HTTPSOURCE_FAILED;
+		return EXCHANGE_FAILED;
 	}
 	r->state->seen += page->entries;
-	return page->entries > 0 ? HTTPSOURCE_NEXT : end_of_list(r->q, r->state, out, err);
+	return page->entries > 0 ? EXCHANGE_NEXT : end_of_list(r->q, r->state, out, err);
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
+static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct servicebus *q = ask->base.question->data;
@@ -420,15 +420,15 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 	if (rc == 0 && page.is_nothing)
 		rc = missing(q, err);
 	if (rc)
-		return HTTPSOURCE_FAILED;
+		return EXCHANGE_FAILED;
 	if (q->regex)
 		return judge_page(&r, &page, out, err);
 	if (page.is_feed || page.entries != 1) {
 		err_set(err, ERR_INVALID, "the answer is not about one %s", q->queue ? "queue" : "subscription");
-		return HTTPSOURCE_FAILED;
+		return EXCHANGE_FAILED;
 	}
 	out->value = (double)r.state->sum;
-	return HTTPSOURCE_ANSWERED;
+	return EXCHANGE_DONE;
 }
 
 static const struct httpsource_type http = { .max_body = ANSWER_MAX,

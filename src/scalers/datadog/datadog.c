@@ -308,7 +308,7 @@ static bool filled(const struct datadog *q, struct answer *out)
 	return true;
 }
 
-static enum httpsource_verdict refused(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
+static enum exchange_verdict refused(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct datadog *q = ask->base.question->data;
@@ -318,7 +318,7 @@ static enum httpsource_verdict refused(struct httpsource *ask, const struct webr
 	datadogreply_words(value, words);
 	if (answer->status == 422 && value && filled(q, out)) {
 		json_decref(value);
-		return HTTPSOURCE_ANSWERED;
+		return EXCHANGE_DONE;
 	}
 	if (q->query && answer->status == 429)
 		limited(ask, answer, err);
@@ -332,10 +332,10 @@ static enum httpsource_verdict refused(struct httpsource *ask, const struct webr
 			"that your App key has the correct permissions, and datadogSite");
 	err->http_status = answer->status;
 	json_decref(value);
-	return HTTPSOURCE_FAILED;
+	return EXCHANGE_FAILED;
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
+static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct datadog *q = ask->base.question->data;
@@ -351,8 +351,8 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 		reply = DATADOGREPLY_VALUE;
 	json_decref(value);
 	if (reply == DATADOGREPLY_VALUE || (reply == DATADOGREPLY_NONE && filled(q, out)))
-		return HTTPSOURCE_ANSWERED;
-	return HTTPSOURCE_FAILED;
+		return EXCHANGE_DONE;
+	return EXCHANGE_FAILED;
 }
 
 static const struct httpsource_type http = { .max_body = ANSWER_MAX, .request = request, .read = judge };

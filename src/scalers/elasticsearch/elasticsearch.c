@@ -321,20 +321,20 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 }
 
 /* The next address, if there is one. */
-static enum httpsource_verdict next_address(struct httpsource *ask)
+static enum exchange_verdict next_address(struct httpsource *ask)
 {
 	const struct search *q = ask->base.question->data;
 	size_t *failed = ask->state;
 
 	if (*failed + 1 >= q->count)
-		return HTTPSOURCE_FAILED;
+		return EXCHANGE_FAILED;
 	++*failed;
-	return HTTPSOURCE_NEXT;
+	return EXCHANGE_NEXT;
 }
 
-static enum httpsource_verdict lost(struct httpsource *ask, const struct err *err)
+static enum exchange_verdict lost(struct httpsource *ask, const struct err *err)
 {
-	return err->kind == ERR_TEMPORARY ? next_address(ask) : HTTPSOURCE_FAILED;
+	return err->kind == ERR_TEMPORARY ? next_address(ask) : EXCHANGE_FAILED;
 }
 
 static int judge_status(const struct httpsource *ask, const struct webresponse *answer, struct err *err)
@@ -356,7 +356,7 @@ static int judge_status(const struct httpsource *ask, const struct webresponse *
 	return -1;
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
+static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	struct search *q = ask->base.question->data;
@@ -365,16 +365,16 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 	bool away = answer->status == 502 || answer->status == 503 || answer->status == 504;
 	char where[256];
 
-	if (away && next_address(ask) == HTTPSOURCE_NEXT)
-		return HTTPSOURCE_NEXT;
+	if (away && next_address(ask) == EXCHANGE_NEXT)
+		return EXCHANGE_NEXT;
 	if (judge_status(ask, answer, err) == 0 &&
 		searchreply_read(&rule, answer->body, answer->len, &out->value, err) == 0) {
 		q->first = (q->first + *failed) % q->count;
-		return HTTPSOURCE_ANSWERED;
+		return EXCHANGE_DONE;
 	}
 	if (q->count > 1)
 		err_wrap(err, "%s", httpurl_origin(address_of(ask), where, sizeof(where)));
-	return HTTPSOURCE_FAILED;
+	return EXCHANGE_FAILED;
 }
 
 static const struct httpsource_type http = { .state_size = sizeof(size_t),

@@ -273,20 +273,20 @@ static bool is_limited(const struct httpsource *ask, const struct webresponse *a
 
 /* ---- Answers ---- */
 
-static enum httpsource_verdict go_on(const struct github *q, const struct githubscan *scan, struct answer *out)
+static enum exchange_verdict go_on(const struct github *q, const struct githubscan *scan, struct answer *out)
 {
 	if (scan->stage != GITHUBSCAN_DONE)
-		return HTTPSOURCE_NEXT;
+		return EXCHANGE_NEXT;
 	githubcache_sweep(q->cache);
 	out->value = (double)scan->jobs;
 	if (scan->cut)
 		out->remark =
 			"a repository has more than 100 waiting or running runs: only the jobs of the newest 100 of "
 			"each are counted";
-	return HTTPSOURCE_ANSWERED;
+	return EXCHANGE_DONE;
 }
 
-static enum httpsource_verdict refused(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
+static enum exchange_verdict refused(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct github *q = ask->base.question->data;
@@ -298,15 +298,15 @@ static enum httpsource_verdict refused(struct httpsource *ask, const struct webr
 	githubpage_words(value, words);
 	json_decref(value);
 	if (answer->status == 404)
-		return githubscan_missing(scan, &place, err) ? HTTPSOURCE_FAILED : go_on(q, scan, out);
+		return githubscan_missing(scan, &place, err) ? EXCHANGE_FAILED : go_on(q, scan, out);
 	if (is_limited(ask, answer, words, err))
-		return HTTPSOURCE_FAILED;
+		return EXCHANGE_FAILED;
 	err_set(err, httpstatus_kind(answer->status), "the GitHub REST API returned error: HTTP status %d%s%s",
 		answer->status, *words ? ": " : "", words);
 	if (answer->status == 401 && !webaccess_identity(q->login.access))
 		err_wrap(err, "personalAccessToken is wrong or has expired");
 	err->http_status = answer->status;
-	return HTTPSOURCE_FAILED;
+	return EXCHANGE_FAILED;
 }
 
 /* 0 with the page, or -1 with err. */
@@ -324,7 +324,7 @@ static int read_page(const struct github *q, const struct githubscan *scan, cons
 	return rc;
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
+static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct github *q = ask->base.question->data;
@@ -344,7 +344,7 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 	if (rc == 0 && !page)
 		githubcache_put(q->cache, path, answer->wanted[ETAG], &read);
 	githubpage_done(&read);
-	return rc == 0 ? go_on(q, scan, out) : HTTPSOURCE_FAILED;
+	return rc == 0 ? go_on(q, scan, out) : EXCHANGE_FAILED;
 }
 
 static const struct httpsource_type http = { .max_body = ANSWER_MAX,

@@ -196,7 +196,7 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 	return 0;
 }
 
-static enum httpsource_verdict judge_nothing(const struct httpsource *ask, struct answer *out, struct err *err)
+static enum exchange_verdict judge_nothing(const struct httpsource *ask, struct answer *out, struct err *err)
 {
 	const struct gcppubsub *q = ask->base.question->data;
 	const struct pubsubquery asked = query_of(q);
@@ -204,13 +204,13 @@ static enum httpsource_verdict judge_nothing(const struct httpsource *ask, struc
 
 	out->value = q->if_null;
 	if (!isnan(q->if_null))
-		return HTTPSOURCE_ANSWERED;
+		return EXCHANGE_DONE;
 	query = pubsubquery_text(&asked, project_of(ask));
 	err_set(err, ERR_INVALID, "could not find stackdriver metric with query %s", query);
-	return HTTPSOURCE_FAILED;
+	return EXCHANGE_FAILED;
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
+static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	struct gcppubsub_state *state = ask->state;
@@ -218,15 +218,15 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 	mem_free_ptr(&state->page);
 	if (answer->status != 200) {
 		timeseriesreply_refusal(answer->status, answer->body, answer->len, err);
-		return HTTPSOURCE_FAILED;
+		return EXCHANGE_FAILED;
 	}
 	switch (timeseriesreply_read(answer->body, answer->len, &out->value, &state->page, err)) {
-	case TIMESERIESREPLY_VALUE: return HTTPSOURCE_ANSWERED;
+	case TIMESERIESREPLY_VALUE: return EXCHANGE_DONE;
 	case TIMESERIESREPLY_NOTHING: return judge_nothing(ask, out, err);
-	case TIMESERIESREPLY_MORE: return HTTPSOURCE_NEXT;
+	case TIMESERIESREPLY_MORE: return EXCHANGE_NEXT;
 	case TIMESERIESREPLY_FAILED: break;
 	}
-	return HTTPSOURCE_FAILED;
+	return EXCHANGE_FAILED;
 }
 
 static const struct httpsource_type http = { .max_body = ANSWER_MAX,

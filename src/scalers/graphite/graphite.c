@@ -44,16 +44,16 @@ static int build(struct scaler_build *b, struct err *err)
 	return httplogin_take_url(&q->login, &url, err);
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
+static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct graphite *q = ask->base.question->data;
 
 	if (httpsource_expect(answer, 200, 200, err) == 0 &&
 		graphitereply_read(answer->body, answer->len, &out->value, err) == 0)
-		return HTTPSOURCE_ANSWERED;
+		return EXCHANGE_DONE;
 	httpsource_wrap_query(err, q->query);
-	return HTTPSOURCE_FAILED;
+	return EXCHANGE_FAILED;
 }
 
 static const struct httpsource_type http = { .max_body = ANSWER_MAX, .read = judge };

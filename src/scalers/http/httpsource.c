@@ -77,13 +77,13 @@ static void add_rest(struct httpsource *ask, const struct webresponse *response)
 
 static enum exchange_verdict on_lost(struct httpsource *ask, const struct err *err)
 {
-	return type_of(ask)->lost ? (enum exchange_verdict)type_of(ask)->lost(ask, err) : EXCHANGE_FAILED;
+	return type_of(ask)->lost ? type_of(ask)->lost(ask, err) : EXCHANGE_FAILED;
 }
 
 static enum exchange_verdict on_read(void *arg, const struct webresponse *response, struct err *err)
 {
 	struct httpsource *ask = arg;
-	enum httpsource_verdict verdict;
+	enum exchange_verdict verdict;
 
 	ask->step++;
 	if (!response->status) {
@@ -93,10 +93,10 @@ static enum exchange_verdict on_read(void *arg, const struct webresponse *respon
 	httppauses_heed(ask->sources->pauses, ask->auth.exchange.request.url, login_of(ask)->access, response);
 	add_rest(ask, response);
 	verdict = type_of(ask)->read(ask, response, &ask->answer, err);
-	if (verdict == HTTPSOURCE_FAILED)
+	if (verdict == EXCHANGE_FAILED)
 		begin_pause(ask, err->retry_after_ms,
 			err->retry_after_ms == response->retry_after_ms ? HTTPPAUSES_RETRY_AFTER : HTTPPAUSES_TOO_MANY);
-	return (enum exchange_verdict)verdict;
+	return verdict;
 }
 
 static int make_request(struct httpsource *ask, struct webrequest *out, struct err *err)

@@ -37,15 +37,6 @@ struct httpsource {
 	int64_t rest_ms;
 };
 
-enum httpsource_verdict {
-	HTTPSOURCE_ANSWERED = EXCHANGE_DONE, /* *out is the answer */
-	/*
-	 * err says why, without the source's name, which is put before it. If it has a
-	 * retry_after_ms, the server gets no requests from this login for that time
-	 */
-	HTTPSOURCE_FAILED = EXCHANGE_FAILED,
-	HTTPSOURCE_NEXT = EXCHANGE_NEXT, /* request() makes another one; at most steps_max */
-};
 #define HTTPSOURCE_STEPS_MAX 200
 
 struct httpsource_type {
@@ -60,8 +51,13 @@ struct httpsource_type {
 	size_t max_body; /* of requests without their own; 0: 1 MiB */
 	/* Makes the next request. 0, or -1 with err. NULL: a GET of the login's url. */
 	int (*request)(const struct httpsource *ask, struct webrequest *out, struct err *err);
-	/* Reads a response with any status. */
-	enum httpsource_verdict (
+	/*
+	 * Reads a response with any status. EXCHANGE_DONE: *out is the answer. EXCHANGE_NEXT:
+	 * request makes another one, at most steps_max in all. EXCHANGE_FAILED: err says why,
+	 * without the source's name, which is put before it; if it has a retry_after_ms, the server
+	 * gets no requests from this login for that time.
+	 */
+	enum exchange_verdict (
 		*read)(struct httpsource *ask, const struct webresponse *answer, struct answer *out, struct err *err);
 	/*
 	 * NULL, or receives the body of each 2xx response in pieces, as on_piece of
@@ -70,10 +66,10 @@ struct httpsource_type {
 	bool (*piece)(struct httpsource *ask, const char *bytes, size_t len, size_t *kept, struct err *err);
 	/*
 	 * A request had no response, or was not sent because its server asked for a pause; err says
-	 * which. HTTPSOURCE_NEXT if another request is to be made, else HTTPSOURCE_FAILED. NULL:
-	 * always HTTPSOURCE_FAILED.
+	 * which. EXCHANGE_NEXT if another request is to be made, else EXCHANGE_FAILED. NULL:
+	 * always EXCHANGE_FAILED.
 	 */
-	enum httpsource_verdict (*lost)(struct httpsource *ask, const struct err *err);
+	enum exchange_verdict (*lost)(struct httpsource *ask, const struct err *err);
 };
 
 /*

@@ -200,25 +200,25 @@ static int read_varz(const struct webresponse *answer, struct natsreply_varz *ou
 	return httpsource_expect(answer, 200, 200, err) || natsreply_varz(answer->body, answer->len, out, err) ? -1 : 0;
 }
 
-static enum httpsource_verdict answered(struct answer *out, double lag)
+static enum exchange_verdict answered(struct answer *out, double lag)
 {
 	out->value = lag;
-	return HTTPSOURCE_ANSWERED;
+	return EXCHANGE_DONE;
 }
 
 /* Skips this server; err: why, or NULL if it is not the leader. */
-static enum httpsource_verdict next_place(struct nats_walk *w, const struct err *err)
+static enum exchange_verdict next_place(struct nats_walk *w, const struct err *err)
 {
 	if (err)
 		w->missed = *err;
 	w->next++;
 	w->step = AT_PLACE_NAME;
-	return HTTPSOURCE_NEXT;
+	return EXCHANGE_NEXT;
 }
 
 /* The last leader may have been restarted or lost its role. */
-static enum httpsource_verdict read_known(struct nats_question *q, struct nats_walk *w,
-	const struct webresponse *answer, struct answer *out)
+static enum exchange_verdict read_known(struct nats_question *q, struct nats_walk *w, const struct webresponse *answer,
+	struct answer *out)
 {
 	struct natsreply_jsz said;
 	struct err err;
@@ -228,39 +228,39 @@ static enum httpsource_verdict read_known(struct nats_question *q, struct nats_w
 		return answered(out, said.lag);
 	natswalk_forget(q);
 	w->step = AT_ENDPOINT;
-	return HTTPSOURCE_NEXT;
+	return EXCHANGE_NEXT;
 }
 
-static enum httpsource_verdict read_endpoint(const struct nats_question *q, struct nats_walk *w,
+static enum exchange_verdict read_endpoint(const struct nats_question *q, struct nats_walk *w,
 	const struct webresponse *answer, struct answer *out, struct err *err)
 {
 	struct natsreply_jsz said;
 
 	if (read_jsz(q, answer, &said, err))
-		return HTTPSOURCE_FAILED;
+		return EXCHANGE_FAILED;
 	if (!said.is_cluster) {
 		if (said.found == NATSREPLY_CONSUMER)
 			return answered(out, said.lag);
 		not_here(q, said.found, err);
-		return HTTPSOURCE_FAILED;
+		return EXCHANGE_FAILED;
 	}
 	w->found = said.found;
 	w->lag = said.lag;
 	memcpy(w->leader, said.leader, sizeof(w->leader));
 	memcpy(w->endpoint_id, said.id, sizeof(w->endpoint_id));
 	w->step = AT_ENDPOINT_NAME;
-	return HTTPSOURCE_NEXT;
+	return EXCHANGE_NEXT;
 }
 
 /* Behind a Service /varz may be answered by another server than /jsz was. */
-static enum httpsource_verdict read_endpoint_name(struct nats_question *q, struct nats_walk *w,
+static enum exchange_verdict read_endpoint_name(struct nats_question *q, struct nats_walk *w,
 	const struct webresponse *answer, struct answer *out, struct err *err)
 {
 	struct natsreply_varz said;
 	bool leads;
 
 	if (read_varz(answer, &said, err))
-		return HTTPSOURCE_FAILED;
+		return EXCHANGE_FAILED;
 	leads = w->found == NATSREPLY_CONSUMER && strcmp(said.id, w->endpoint_id) == 0 &&
 		strcmp(said.name, w->leader) == 0;
 	if (leads)
@@ -269,10 +269,10 @@ static enum httpsource_verdict read_endpoint_name(struct nats_question *q, struc
 		take_places(w, q, &said);
 	natsreply_varz_done(&said);
 	w->step = AT_PLACE_NAME;
-	return leads ? answered(out, w->lag) : HTTPSOURCE_NEXT;
+	return leads ? answered(out, w->lag) : EXCHANGE_NEXT;
 }
 
-static enum httpsource_verdict read_place_name(struct nats_walk *w, const struct webresponse *answer)
+static enum exchange_verdict read_place_name(struct nats_walk *w, const struct webresponse *answer)
 {
 	struct natsreply_varz said;
 	struct err err = { 0 };
@@ -287,11 +287,11 @@ static enum httpsource_verdict read_place_name(struct nats_walk *w, const struct
 	memcpy(w->name, said.name, sizeof(w->name));
 	memcpy(w->id, said.id, sizeof(w->id));
 	w->step = AT_PLACE;
-	return HTTPSOURCE_NEXT;
+	return EXCHANGE_NEXT;
 }
 
-static enum httpsource_verdict read_place(struct nats_question *q, struct nats_walk *w,
-	const struct webresponse *answer, struct answer *out)
+static enum exchange_verdict read_place(struct nats_question *q, struct nats_walk *w, const struct webresponse *answer,
+	struct answer *out)
 {
 	struct natsreply_jsz said;
 	struct err err = { 0 };
@@ -310,7 +310,7 @@ static enum httpsource_verdict read_place(struct nats_question *q, struct nats_w
 	return answered(out, said.lag);
 }
 
-static enum httpsource_verdict walk_read(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
+static enum exchange_verdict walk_read(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	struct nats_question *q = question_of(ask);
@@ -324,20 +324,20 @@ static enum httpsource_verdict walk_read(struct httpsource *ask, const struct we
 	case AT_PLACE: return read_place(q, w, answer, out);
 	case AT_START: break;
 	}
-	return HTTPSOURCE_FAILED;
+	return EXCHANGE_FAILED;
 }
 
-static enum httpsource_verdict walk_lost(struct httpsource *ask, const struct err *err)
+static enum exchange_verdict walk_lost(struct httpsource *ask, const struct err *err)
 {
 	struct nats_walk *w = ask->state;
 
 	if (w->step == AT_PLACE_NAME || w->step == AT_PLACE)
 		return next_place(w, err);
 	if (w->step != AT_KNOWN)
-		return HTTPSOURCE_FAILED;
+		return EXCHANGE_FAILED;
 	natswalk_forget(question_of(ask));
 	w->step = AT_ENDPOINT;
-	return HTTPSOURCE_NEXT;
+	return EXCHANGE_NEXT;
 }
 
 const struct httpsource_type natswalk_http = { .state_size = sizeof(struct nats_walk),

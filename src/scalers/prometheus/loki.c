@@ -69,7 +69,7 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 }
 
 /* Loki reports errors in a query as plain text. */
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
+static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct loki *q = ask->base.question->data;
@@ -78,14 +78,14 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 		: promreply_read(answer->status, answer->content_type, answer->body, answer->len, &out->value, err);
 
 	if (reply == PROMREPLY_VALUE)
-		return HTTPSOURCE_ANSWERED;
+		return EXCHANGE_DONE;
 	out->value = 0;
 	if (reply == PROMREPLY_EMPTY && q->empty_is_zero)
-		return HTTPSOURCE_ANSWERED;
+		return EXCHANGE_DONE;
 	if (reply == PROMREPLY_EMPTY)
 		err_wrap(err, "ignoreNullValues is false");
 	httpsource_wrap_query(err, q->query);
-	return HTTPSOURCE_FAILED;
+	return EXCHANGE_FAILED;
 }
 
 static const struct httpsource_type http = { .request = request, .read = judge };

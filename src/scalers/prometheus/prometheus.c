@@ -126,7 +126,7 @@ static void count_empty(struct counters *counters, bool is_zero)
 			(const char *const[]){ is_zero ? "true" : "false" }, 1);
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
+static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct prometheus *q = ask->base.question->data;
@@ -138,11 +138,11 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 		count_empty(ask->sources->counters, q->empty_is_zero);
 	}
 	if (reply == PROMREPLY_VALUE || (reply == PROMREPLY_EMPTY && q->empty_is_zero))
-		return HTTPSOURCE_ANSWERED;
+		return EXCHANGE_DONE;
 	if (reply == PROMREPLY_EMPTY)
 		err_wrap(err, "ignoreNullValues is false");
 	httpsource_wrap_query(err, q->query);
-	return HTTPSOURCE_FAILED;
+	return EXCHANGE_FAILED;
 }
 
 static const struct httpsource_type http = { .request = request, .read = judge };

@@ -36,7 +36,7 @@ static int http_request(const struct httpsource *ask, struct webrequest *out, st
 	return 0;
 }
 
-static enum httpsource_verdict http_read(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
+static enum exchange_verdict http_read(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct rabbitmqparams_question *q = ask->base.question->data;
@@ -49,12 +49,12 @@ static enum httpsource_verdict http_read(struct httpsource *ask, const struct we
 
 	if (httpsource_expect(answer, 200, 200, err)) {
 		err_wrap(err, "queue \"%.80s\"", q->queue);
-		return HTTPSOURCE_FAILED;
+		return EXCHANGE_FAILED;
 	}
 	if (rabbitmqhttp_read(&wanted, answer->body, answer->len, &figures, err))
-		return HTTPSOURCE_FAILED;
+		return EXCHANGE_FAILED;
 	rabbitmqvalue_judge(q->mode, &figures, q->activation, out);
-	return HTTPSOURCE_ANSWERED;
+	return EXCHANGE_DONE;
 }
 
 static const struct httpsource_type http = { .request = http_request, .read = http_read };

@@ -394,13 +394,13 @@ static void answers(void **state)
 		struct err err = { 0 };
 		struct answer out = { 0 };
 		struct httpsource ask;
-		enum httpsource_verdict verdict = HTTPSOURCE_NEXT;
+		enum exchange_verdict verdict = EXCHANGE_NEXT;
 		size_t page = 0;
 		char room[256];
 
 		assert_int_equal(build(escaped(replies[i].metadata, room), AUTH, &s, &err), 0);
 		ask = ask_of(s.question);
-		while (verdict == HTTPSOURCE_NEXT && page < MEM_COUNT(replies[i].bodies) && replies[i].bodies[page]) {
+		while (verdict == EXCHANGE_NEXT && page < MEM_COUNT(replies[i].bodies) && replies[i].bodies[page]) {
 			const char *body = replies[i].bodies[page++];
 			struct webresponse answer = { .status = replies[i].status,
 				.body = body,
@@ -411,10 +411,10 @@ static void answers(void **state)
 		}
 		if (replies[i].error) {
 			assert_string_equal(err.msg, replies[i].error);
-			assert_int_equal(verdict, HTTPSOURCE_FAILED);
+			assert_int_equal(verdict, EXCHANGE_FAILED);
 			assert_int_equal(err.kind, replies[i].kind);
 		} else {
-			if (verdict != HTTPSOURCE_ANSWERED)
+			if (verdict != EXCHANGE_DONE)
 				fail_msg("%zu: %s", i, err.msg);
 			assert_true(out.value == replies[i].value);
 		}
@@ -437,7 +437,7 @@ static void pages(void **state)
 	(void)state;
 	assert_int_equal(build(QUEUES, AUTH, &s, &err), 0);
 	ask = ask_of(s.question);
-	assert_int_equal(s.type->http->read(&ask, &answer, &out, &err), HTTPSOURCE_NEXT);
+	assert_int_equal(s.type->http->read(&ask, &answer, &out, &err), EXCHANGE_NEXT);
 	url = next_url(&ask, &authorization);
 	assert_string_equal(url, "https://" HOST "/$Resources/Queues?%24skip=3&%24top=100&api-version=2021-05");
 	assert_non_null(strstr(authorization, "%2F%24Resources%2FQueues%3F%2524skip%3D3%26"));
@@ -472,7 +472,7 @@ static void advice(void **state)
 
 		assert_int_equal(build_as(rows[i].pod, QUEUE "|namespace=mine", rows[i].auth, &s, &err), 0);
 		ask = ask_of(s.question);
-		assert_int_equal(s.type->http->read(&ask, &answer, &out, &err), HTTPSOURCE_FAILED);
+		assert_int_equal(s.type->http->read(&ask, &answer, &out, &err), EXCHANGE_FAILED);
 		assert_non_null(
 			strstr(err.msg, "HTTP status 401: InvalidSignature: The token has an invalid signature.; "));
 		if (!strstr(err.msg, rows[i].message))
@@ -496,7 +496,7 @@ static void tokens_are_hidden(void **state)
 	(void)state;
 	assert_int_equal(build(QUEUE, AUTH, &s, &err), 0);
 	ask = ask_of(s.question);
-	assert_int_equal(s.type->http->read(&ask, &answer, &out, &err), HTTPSOURCE_FAILED);
+	assert_int_equal(s.type->http->read(&ask, &answer, &out, &err), EXCHANGE_FAILED);
 	assert_string_equal(err.msg, "HTTP status 403");
 	free(ask.state);
 	scaler_done(&s);

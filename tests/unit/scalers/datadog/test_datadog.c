@@ -289,7 +289,7 @@ static void errors_and_missing_points(void **state)
 
 		assert_int_equal(build(refusals[i].metadata, refusals[i].auth, &s, &err), 0);
 		ask.base.question = s.question;
-		failed = s.question->type->http->read(&ask, &answer, &out, &err) == HTTPSOURCE_FAILED;
+		failed = s.question->type->http->read(&ask, &answer, &out, &err) == EXCHANGE_FAILED;
 		if (failed != (refusals[i].says != NULL) ||
 			(failed && (err.kind != refusals[i].kind || !strstr(err.msg, refusals[i].says))))
 			fail_msg("refusal %zu: kind %d, \"%s\"", i, (int)err.kind, err.msg);

@@ -301,7 +301,7 @@ static void a_status_is_looked_at(void **state)
 		struct err err = { 0 };
 		size_t failed = 0;
 		struct httpsource ask = { .state = &failed };
-		enum httpsource_verdict verdict;
+		enum exchange_verdict verdict;
 
 		answer.len = strlen(answer.body);
 		assert_int_equal(build(statuses[i].type, strstr(statuses[i].auth, "cloudID") ? CLOUD : BASE,
@@ -310,11 +310,11 @@ static void a_status_is_looked_at(void **state)
 		ask.base.question = s.question;
 		verdict = s.type->http->read(&ask, &answer, &out, &err);
 		if (statuses[i].says &&
-			(verdict != HTTPSOURCE_FAILED ||
+			(verdict != EXCHANGE_FAILED ||
 				strncmp(err.msg, statuses[i].says, strlen(statuses[i].says)) != 0))
 			fail_msg("%d: said \"%s\"", statuses[i].status, err.msg);
 		assert_int_equal(err.kind, statuses[i].kind);
-		assert_true(statuses[i].says || (verdict == HTTPSOURCE_ANSWERED && out.value == 7));
+		assert_true(statuses[i].says || (verdict == EXCHANGE_DONE && out.value == 7));
 		scaler_done(&s);
 	}
 }
@@ -347,20 +347,20 @@ static void addresses_take_turns(void **state)
 	assert_true(r.timeout_ms > 900 && r.timeout_ms <= 1000);
 	free(r.url);
 	free(r.body);
-	assert_int_equal(http->lost(&ask, &large), HTTPSOURCE_FAILED);
-	assert_int_equal(http->read(&ask, &denied, &out, &err), HTTPSOURCE_FAILED);
+	assert_int_equal(http->lost(&ask, &large), EXCHANGE_FAILED);
+	assert_int_equal(http->read(&ask, &denied, &out, &err), EXCHANGE_FAILED);
 	assert_int_equal(strncmp(err.msg, "http://a:80: elasticsearch authentication", 41), 0);
-	assert_int_equal(http->lost(&ask, &down), HTTPSOURCE_NEXT);
-	assert_int_equal(http->read(&ask, &away, &out, &err), HTTPSOURCE_NEXT);
-	assert_int_equal(http->read(&ask, &whole, &out, &err), HTTPSOURCE_ANSWERED);
+	assert_int_equal(http->lost(&ask, &down), EXCHANGE_NEXT);
+	assert_int_equal(http->read(&ask, &away, &out, &err), EXCHANGE_NEXT);
+	assert_int_equal(http->read(&ask, &whole, &out, &err), EXCHANGE_DONE);
 	failed = 0;
 	assert_int_equal(http->request(&ask, &r, &err), 0);
 	assert_string_equal(r.url, "http://c/jobs/_search");
 	free(r.url);
 	free(r.body);
-	assert_int_equal(http->lost(&ask, &down), HTTPSOURCE_NEXT);
-	assert_int_equal(http->lost(&ask, &down), HTTPSOURCE_NEXT);
-	assert_int_equal(http->lost(&ask, &down), HTTPSOURCE_FAILED);
+	assert_int_equal(http->lost(&ask, &down), EXCHANGE_NEXT);
+	assert_int_equal(http->lost(&ask, &down), EXCHANGE_NEXT);
+	assert_int_equal(http->lost(&ask, &down), EXCHANGE_FAILED);
 	ask.deadline_ms = loop_now_ms(sources.loop) + 10;
 	assert_int_equal(http->request(&ask, &r, &err), -1);
 	assert_string_equal(err.msg, "no address answered, and no time is left for another");

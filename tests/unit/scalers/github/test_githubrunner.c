@@ -295,7 +295,7 @@ static void errors(void **state)
 			snprintf(reset, sizeof(reset), "%lld",
 				(long long)timestamp_now_ms() / 1000 + refusals[i].reset_s);
 		err = (struct err){ 0 };
-		assert_int_equal(s.question->type->http->read(&ask, &answer, &out, &err), HTTPSOURCE_FAILED);
+		assert_int_equal(s.question->type->http->read(&ask, &answer, &out, &err), EXCHANGE_FAILED);
 		if (err.kind != refusals[i].kind || !strstr(err.msg, refusals[i].says))
 			fail_msg("refusal %zu: kind %d, \"%s\"", i, (int)err.kind, err.msg);
 		s.question->type->http->state_done(ask.state);

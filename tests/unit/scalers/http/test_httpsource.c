@@ -35,7 +35,7 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 	return 0;
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
+static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	unsigned *seen = ask->state;
@@ -46,15 +46,15 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webres
 		httpsource_pause(ask, plan.pause_ms);
 	if (httpsource_expect(answer, 200, 299, err)) {
 		err->retry_after_ms = plan.refused_pause_ms;
-		return HTTPSOURCE_FAILED;
+		return EXCHANGE_FAILED;
 	}
 	if (plan.forever || plan.paths[ask->step])
-		return HTTPSOURCE_NEXT;
+		return EXCHANGE_NEXT;
 	*out = (struct answer){ .value = *seen, .load = 9, .activity = ACTIVITY_BY_LOAD };
-	return HTTPSOURCE_ANSWERED;
+	return EXCHANGE_DONE;
 }
 
-static enum httpsource_verdict lost(struct httpsource *ask, const struct err *err)
+static enum exchange_verdict lost(struct httpsource *ask, const struct err *err)
 {
 	assert_int_equal(err->kind, ERR_TEMPORARY);
 	plan.lost++;
@@ -62,7 +62,7 @@ static enum httpsource_verdict lost(struct httpsource *ask, const struct err *er
 		snprintf(base_url, sizeof(base_url), "%s", plan.elsewhere);
 	else
 		*(unsigned *)ask->state += 1;
-	return plan.goes_on ? HTTPSOURCE_NEXT : HTTPSOURCE_FAILED;
+	return plan.goes_on ? EXCHANGE_NEXT : EXCHANGE_FAILED;
 }
 
 static void state_done(void *state)

@@ -189,7 +189,7 @@ struct walk {
 	struct webrequest request;
 	struct answer out;
 	struct err err;
-	enum httpsource_verdict verdict;
+	enum exchange_verdict verdict;
 };
 
 static void walk_setup(struct walk *w, const char *endpoint)
@@ -197,7 +197,7 @@ static void walk_setup(struct walk *w, const char *endpoint)
 	MEM_AUTO char *metadata = mem_printf("natsServerMonitoringEndpoint=%s|account=$G|stream=orders|consumer=worker",
 		endpoint);
 
-	*w = (struct walk){ .verdict = HTTPSOURCE_NEXT };
+	*w = (struct walk){ .verdict = EXCHANGE_NEXT };
 	w->sources.loop = loop_new(&w->err);
 	assert_int_equal(build(metadata, NULL, false, &w->scaler, &w->err), 0);
 }
@@ -222,7 +222,7 @@ static void walk_begin(struct walk *w)
 		.sources = &w->sources,
 		.state = mem_zalloc(http_of(w)->state_size),
 		.deadline_ms = loop_now_ms(w->sources.loop) + 60000 };
-	w->verdict = HTTPSOURCE_NEXT;
+	w->verdict = EXCHANGE_NEXT;
 	err_clear(&w->err);
 }
 
@@ -236,7 +236,7 @@ static void walk_done(struct walk *w)
 /* The next request; NULL: none, and err has the reason. */
 static const char *asks(struct walk *w)
 {
-	assert_int_equal(w->verdict, HTTPSOURCE_NEXT);
+	assert_int_equal(w->verdict, EXCHANGE_NEXT);
 	mem_free_ptr(&w->request.url);
 	w->request = (struct webrequest){ 0 };
 	return http_of(w)->request(&w->ask, &w->request, &w->err) == 0 ? w->request.url : NULL;
@@ -258,7 +258,7 @@ static void hears_nothing(struct walk *w, const char *why)
 	err_set(&err, ERR_TEMPORARY, "%s", why);
 	w->ask.step++;
 	w->verdict = http_of(w)->lost(&w->ask, &err);
-	if (w->verdict == HTTPSOURCE_FAILED)
+	if (w->verdict == EXCHANGE_FAILED)
 		w->err = err;
 }
 
@@ -273,7 +273,7 @@ static char *jsz(const char *id, const char *leader, int pending)
 /* An account's ID may be given as its name, as in KEDA. */
 static void an_account_id_given_as_name(void **state)
 {
-	struct walk w = { .verdict = HTTPSOURCE_NEXT };
+	struct walk w = { .verdict = EXCHANGE_NEXT };
 
 	(void)state;
 	w.sources.loop = loop_new(&w.err);
@@ -284,7 +284,7 @@ static void an_account_id_given_as_name(void **state)
 		mem_dup("{\"server_id\":\"I1\",\"account_details\":[{\"name\":\"shop\",\"id\":\"ACID\","
 			"\"stream_detail\":[{\"name\":\"orders\",\"consumer_detail\":[{\"name\":\"worker\","
 			"\"num_pending\":3,\"num_ack_pending\":1}]}]}]}"));
-	assert_int_equal(w.verdict, HTTPSOURCE_ANSWERED);
+	assert_int_equal(w.verdict, EXCHANGE_DONE);
 	assert_true(w.out.value == 4);
 	walk_done(&w);
 }
@@ -318,7 +318,7 @@ static void find_the_leader(struct walk *w)
 	hears(w, 200, varz("I2", "n2", ADVERTISED));
 	assert_string_equal(asks(w), "http://10.0.0.2:8222" JSZ);
 	hears(w, 200, jsz("I2", "n2", 7));
-	assert_int_equal(w->verdict, HTTPSOURCE_ANSWERED);
+	assert_int_equal(w->verdict, EXCHANGE_DONE);
 	assert_true(w->out.value == 7);
 }
 
@@ -333,7 +333,7 @@ static void the_leader_is_remembered(void **state)
 	walk_begin(&w);
 	assert_string_equal(asks(&w), "http://10.0.0.2:8222" JSZ);
 	hears(&w, 200, jsz("I2", "n2", 9));
-	assert_int_equal(w.verdict, HTTPSOURCE_ANSWERED);
+	assert_int_equal(w.verdict, EXCHANGE_DONE);
 	assert_true(w.out.value == 9);
 
 	walk_begin(&w);
@@ -375,12 +375,12 @@ static void the_endpoint_leads(void **state)
 	hears(&w, 200, jsz("I2", "n2", 4));
 	asks(&w);
 	hears(&w, 200, varz("I2", "n2", ADVERTISED));
-	assert_int_equal(w.verdict, HTTPSOURCE_ANSWERED);
+	assert_int_equal(w.verdict, EXCHANGE_DONE);
 	assert_true(w.out.value == 4);
 	walk_begin(&w);
 	assert_string_equal(asks(&w), "http://nats:8222" JSZ);
 	hears(&w, 200, jsz("I2", "n2", 5));
-	assert_int_equal(w.verdict, HTTPSOURCE_ANSWERED);
+	assert_int_equal(w.verdict, EXCHANGE_DONE);
 	/* Behind a Service another server may answer, so its name is requested, too. */
 	walk_begin(&w);
 	asks(&w);
@@ -413,7 +413,7 @@ static void a_stream_on_one_server(void **state)
 	hears(&w, 200, varz("I2", "n2", ADVERTISED));
 	assert_string_equal(asks(&w), "http://10.0.0.2:8222" JSZ);
 	hears(&w, 200, jsz("I2", "n2", 6));
-	assert_int_equal(w.verdict, HTTPSOURCE_ANSWERED);
+	assert_int_equal(w.verdict, EXCHANGE_DONE);
 	walk_done(&w);
 }
 
@@ -492,20 +492,20 @@ static void the_endpoints_errors(void **state)
 		asks(&w);
 		hears(&w, cases[i].status,
 			mem_printf("%.*s%s%s", (int)(hole - alone), alone, streams, hole + strlen("%s")));
-		assert_int_equal(w.verdict, HTTPSOURCE_FAILED);
+		assert_int_equal(w.verdict, EXCHANGE_FAILED);
 		if (!strstr(w.err.msg, cases[i].says))
 			fail_msg("\"%s\", not \"%s\"", w.err.msg, cases[i].says);
 	}
 	walk_begin(&w);
 	asks(&w);
 	hears_nothing(&w, "http://nats:8222: Connection refused");
-	assert_int_equal(w.verdict, HTTPSOURCE_FAILED);
+	assert_int_equal(w.verdict, EXCHANGE_FAILED);
 	walk_begin(&w);
 	asks(&w);
 	hears(&w, 200, jsz("I1", "n3", 4));
 	asks(&w);
 	hears(&w, 200, mem_dup("{}"));
-	assert_int_equal(w.verdict, HTTPSOURCE_FAILED);
+	assert_int_equal(w.verdict, EXCHANGE_FAILED);
 	walk_done(&w);
 }
 

@@ -185,14 +185,14 @@ static void answers(void **state)
 		struct scaler s;
 		struct err err = { 0 };
 		struct httpsource ask = { 0 };
-		enum httpsource_verdict verdict;
+		enum exchange_verdict verdict;
 
 		assert_int_equal(build(is_strict ? BASE "|ignoreNullValues=false" : BASE, NULL, &s, &err), 0);
 		ask.base.question = s.question;
 		verdict = s.type->http->read(&ask, &answer, &out, &err);
-		if ((verdict == HTTPSOURCE_ANSWERED) != (*says == '\0') || (*says && !strstr(err.msg, says)))
+		if ((verdict == EXCHANGE_DONE) != (*says == '\0') || (*says && !strstr(err.msg, says)))
 			fail_msg("%s: %d, \"%s\"", body, verdict, err.msg);
-		if (verdict == HTTPSOURCE_ANSWERED)
+		if (verdict == EXCHANGE_DONE)
 			assert_true(out.value == cases[i / 2].value);
 		else
 			assert_true(strncmp(err.msg, "query sum(rate(", 15) == 0);
