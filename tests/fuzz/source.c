@@ -155,7 +155,7 @@ void source_try(struct loop *loop, struct question *q, enum source_way way, cons
 	s.amqp = amqp_new(loop);
 	s.redis = redis_new(loop);
 	s.redis_router = redisrouter_new(loop, s.redis);
-	s.redis_watches = rediswatch_pool_new(loop, s.redis);
+	rediswatch_part.begin(&s);
 	s.mysql = mysqlpool_new(loop);
 	s.salter = salter_new(loop);
 	s.mongo = mongo_new(loop, s.salter);
@@ -164,12 +164,12 @@ void source_try(struct loop *loop, struct question *q, enum source_way way, cons
 	s.tokens = webtoken_store_new(loop, s.web, NULL);
 	s.pg = pg_pool_new(loop, PEER_PATIENCE_MS / 2, s.tokens, s.salter);
 	s.kafka = kafka_pool_new(loop, s.tokens, s.salter);
-	s.kafka_memory = kafkamemory_new();
+	kafkamemory_part.begin(&s);
 	if (way == SOURCE_WATCH)
 		watch_it(&s, q);
 	else
 		ask_it(&s, q, way);
-	kafkamemory_free(s.kafka_memory);
+	kafkamemory_part.end(&s);
 	kafka_pool_free(s.kafka);
 	grpc_pool_free(s.grpc);
 	pg_pool_free(s.pg);
@@ -178,7 +178,7 @@ void source_try(struct loop *loop, struct question *q, enum source_way way, cons
 	pool_free(s.mongo);
 	salter_free(s.salter);
 	pool_free(s.mysql);
-	rediswatch_pool_free(s.redis_watches);
+	rediswatch_part.end(&s);
 	redisrouter_free(s.redis_router);
 	pool_free(s.redis);
 	pool_free(s.amqp);

@@ -171,14 +171,14 @@ static int setup(void **state)
 	log_set_sink(drop_line, NULL);
 	t.sources.loop = fakeloop_start();
 	t.sources.kube = fakecluster_start(t.sources.loop);
-	t.sources.pods = podcounts_new(t.sources.kube);
+	podcounts_part.begin(&t.sources);
 	return 0;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	podcounts_free(t.sources.pods);
+	podcounts_part.end(&t.sources);
 	fakeloop_advance(0);
 	fakecluster_end();
 	fakeloop_end();
@@ -287,16 +287,15 @@ static void one_watch_per_namespace_and_selector(void **state)
 	(void)state;
 	answer_of(web);
 	answer_of(same);
-	assert_int_equal(podcounts_watched(t.sources.pods), 1);
+	assert_int_equal(fakecluster_watches(""), 1);
 	answer_of(db);
-	assert_int_equal(podcounts_watched(t.sources.pods), 2);
+	assert_int_equal(fakecluster_watches(""), 2);
 	/* Not used any more. */
 	fakeloop_advance(240000);
 	answer_of(web);
 	fakeloop_advance(100000);
-	assert_int_equal(podcounts_watched(t.sources.pods), 1);
+	assert_int_equal(fakecluster_watches(""), 1);
 	fakeloop_advance(300000);
-	assert_int_equal(podcounts_watched(t.sources.pods), 0);
 	assert_int_equal(fakecluster_watches(PODS), 0);
 	/* Used again. */
 	pod("a", "web", "Running", "n1");
@@ -464,10 +463,10 @@ static void looks_when_the_count_changes(void **state)
 	assert_int_equal(t.looks, 1);
 	/* A watcher keeps it. */
 	fakeloop_advance(3600000);
-	assert_int_equal(podcounts_watched(t.sources.pods), 1);
+	assert_int_equal(fakecluster_watches(""), 1);
 	nodes->type->unwatch(by_node);
 	fakeloop_advance(3600000);
-	assert_int_equal(podcounts_watched(t.sources.pods), 0);
+	assert_int_equal(fakecluster_watches(""), 0);
 	question_unref(pods);
 	question_unref(nodes);
 }

@@ -703,7 +703,7 @@ static void retry_after_is_respected(void **state)
 	void *handle;
 
 	(void)state;
-	sources.pauses = httppauses_new(sources.loop);
+	httppauses_part.begin(&sources);
 	ask(SAME);
 	t.retry_after_ms = 7000;
 	give(0, 429, "");
@@ -729,7 +729,7 @@ static void retry_after_is_respected(void **state)
 		assert_non_null(strstr(t.err.msg, "http://10.0.0.1:80: api returned 503"));
 		done();
 	}
-	httppauses_free(sources.pauses);
+	httppauses_part.end(&sources);
 	sources.pauses = NULL;
 }
 
