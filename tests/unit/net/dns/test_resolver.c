@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One query to one name server: verdicts, reasons, and the end. names, above it, caches and shares. */
+/* One query to one name server: verdicts, reasons, and the end. Caching is that of net/dns/names. */
 #include "nameserver.h"
 
 #include <arpa/inet.h>
@@ -119,7 +119,7 @@ static struct got ask(const char *host, enum dnsrecord_kind kind)
 	return g;
 }
 
-/* A name that does not exist, one without such records, and a server that fails are three things. */
+/* A name that does not exist, one without such records, and a server that fails. */
 static void verdicts_have_reasons(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Batches of one cluster, who waits for them, and what a failure means; test_kafka has whole questions. */
+/* Batches of one cluster, their waiters, and what a failure means. */
 #include "../fixture.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One connection: which host, which error, one statement at a time, and the end; scripted servers. */
+/* One connection to scripted servers: hosts, errors, one statement at a time, and the end. */
 #include "../fixture.h"
 
 #include <errno.h>
@@ -311,7 +311,7 @@ static void errors_are_explained(void **state)
 
 /* ---- The end ---- */
 
-/* At any moment, also from its own callback: no callback follows, and its descriptors are given back. */
+/* At any moment, also from its own callback: no callback follows, nothing stays held. */
 static void freed_while_connecting(void **state)
 {
 	struct peer p;
