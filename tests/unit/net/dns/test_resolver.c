@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One query to one name server: verdicts, reasons, and the end. Caching is that of net/dns/names. */
+/* One query to one name server: verdicts, reasons, and the end. net/dns/names does the caching. */
 #include "nameserver.h"
 
 #include <arpa/inet.h>
