@@ -153,6 +153,13 @@ beside() {
 		other_groups+=($!)
 		set +m
 	done
+	with_others "$first" "$@"
+}
+
+# with_others FUNCTION OTHER...: FUNCTION, while the OTHERs run already.
+with_others() {
+	local first=$1 other group
+	shift
 	"$first"
 	for group in "${other_groups[@]}"; do
 		wait "$group" || echo 'check: what ran beside ended early'
@@ -161,6 +168,18 @@ beside() {
 	for other; do
 		cat "$work/logs/$other"
 	done
+}
+
+# behind FUNCTION OTHER: the same, but OTHER gets a quarter of the processor time where both compute. It is nice, and so
+# is its session, because the kernel may weigh sessions, not processes (autogroup in sched(7)). A shell starts what runs
+# in the background deaf to INT, by which clean_up ends it.
+behind() {
+	# shellcheck disable=SC2016  # the inner shell expands it
+	top=$top work=$work cache=$cache parts=$parts quick_linker=$quick_linker \
+		env --default-signal=INT setsid nice -n 5 "$BASH" -euo pipefail -c \
+		"$(declare -f)"'; { echo 5 >/proc/self/autogroup; } 2>/dev/null || :; "$1"' "$0" "$2" >"$work/logs/$2" 2>&1 &
+	other_groups+=($!)
+	with_others "$@"
 }
 
 # automake_total LOG WORD...: adds up such lines of its test harnesses' summaries,
@@ -413,28 +432,45 @@ artefact_kubernetes() {
 
 wanted() { case " $parts " in *" $1 "*) ;; *) return 1 ;; esac; }
 
-# Lanes, at once: each waits much of its time, and they share nothing but caches, which are locked while they are
-# filled. Instructions are the same beside whatever runs. Helm's own time limits have the machine for themselves.
-made_here=('build, elsewhere' 'image' 'release' 'package, systemd, README')
-of_others=('arm64, armhf' 'kustomize, k3s' 'oldest Kubernetes' 'node')
-lane_of_this_machine() {
-	wanted artefacts || return 0
-	run 'build, elsewhere' build_elsewhere
-	run 'image' artefact test_image.py
-	run 'release' artefact test_release.py
-	run 'package, systemd, README' check_hosts
+# What compiles and computes: it runs behind the live tests, which wait most of the time.
+of_source=('layout' 'scripts' 'make distcheck')
+lane_that_computes() {
+	if wanted unit; then
+		run 'layout' layout
+		run 'scripts' scripts
+		run 'make distcheck' distcheck
+	fi
+	! wanted sanitizers || run 'clang, sanitizers' check_sanitizers
+	if wanted artefacts; then
+		run 'build, elsewhere' build_elsewhere
+		run 'arm64, armhf' artefacts_as_root arm -rP -o timeout=1800 test_cross.py
+	fi
 }
 
-lane_of_machines() {
+lane_of_unit_tests() { run 'make check' check_unit; }
+lane_of_journeys() { run 'live tests, main journeys' check_journeys; }
+lane_of_live_tests() { run 'live tests' check_live; }
+
+# Lanes run at once and take about as long as each other. Each waits most of the time, and they share only caches,
+# which are locked while they are filled. A count of instructions does not depend on what runs beside it. The chart runs
+# alone, because Helm has time limits of its own.
+artefacts=('build, elsewhere' 'arm64, armhf' 'package, systemd, README' 'image' 'node' 'oldest Kubernetes'
+	'kustomize, k3s' 'release')
+lane_of_hosts() {
+	! wanted artefacts || run 'package, systemd, README' check_hosts
+}
+
+lane_of_images() {
+	! wanted artefacts || run 'image' artefact test_image.py
 	! wanted live || run 'instructions' check_instructions
-	! wanted artefacts || run 'arm64, armhf' artefacts_as_root arm -rP -o timeout=1800 test_cross.py
 }
 
 lane_of_clusters() {
 	wanted artefacts || return 0
-	run 'kustomize, k3s' artefact_kubernetes test_kustomize.py -n 2
-	run 'oldest Kubernetes' check_oldest
 	run 'node' artefact_node
+	run 'oldest Kubernetes' check_oldest
+	run 'kustomize, k3s' artefact_kubernetes test_kustomize.py -n 2
+	run 'release' artefact test_release.py
 }
 
 # After a failed set-up nothing more could be told.
@@ -448,32 +484,36 @@ run_all() {
 	[ "$result" = ok ] || return 0
 	if [ "$quick" = yes ]; then
 		step 'build, gcc' build_gcc
-		step 'make check' check_unit
-		step 'live tests, main journeys' check_journeys
+		behind lane_of_journeys lane_of_unit_tests
+		count 'make check'
+		count 'live tests, main journeys'
 		return 0
 	fi
 	if wanted unit || wanted live || wanted artefacts; then
 		step 'build, gcc' build_gcc
 	fi
-	if wanted unit; then
-		step 'layout' layout
-		step 'scripts' scripts
-		step 'make distcheck' distcheck
-	fi
-	if wanted sanitizers; then
-		step 'clang, sanitizers' check_sanitizers
-	fi
 	if wanted live; then
-		step 'live tests' check_live
+		behind lane_of_live_tests lane_that_computes
+	else
+		lane_that_computes
+	fi
+	if wanted unit; then
+		for name in "${of_source[@]}"; do
+			count "$name"
+		done
+	fi
+	! wanted sanitizers || count 'clang, sanitizers'
+	if wanted live; then
+		count 'live tests'
 		step 'live tests, alone' check_live_alone
 		step 'rights' check_rights
 	fi
 	if wanted live || wanted artefacts; then
-		beside lane_of_this_machine lane_of_machines lane_of_clusters
+		beside lane_of_hosts lane_of_images lane_of_clusters
 	fi
 	! wanted live || count 'instructions'
 	if wanted artefacts; then
-		for name in "${made_here[@]}" "${of_others[@]}"; do
+		for name in "${artefacts[@]}"; do
 			count "$name"
 		done
 		step 'chart' artefact_kubernetes test_chart.py -n 2
