@@ -671,7 +671,7 @@ static struct cluster_client *client_new(struct kafka_pool *p, struct kafkaendpo
 	struct cluster_client *c = mem_zalloc(sizeof(*c));
 
 	c->pool = p;
-	c->endpoint = kafkaendpoint_ref(e);
+	c->endpoint = endpoint_ref(e);
 	c->cluster =
 		kafkacluster_new(&(struct kafkalink_terms){ .loop = p->loop, .tokens = p->tokens, .salter = p->salter },
 			e, &p->shares);
@@ -702,7 +702,7 @@ static void client_free(struct cluster_client *c)
 	loop_timer_done(&c->window);
 	loop_task_cancel(c->pool->loop, &c->begin);
 	HASH_DEL(c->pool->clients, c);
-	kafkaendpoint_unref(c->endpoint);
+	endpoint_unref(c->endpoint);
 	free(c);
 }
 

@@ -721,7 +721,7 @@ struct kafkacluster *kafkacluster_new(const struct kafkalink_terms *terms, struc
 
 	c->loop = terms->loop;
 	c->terms = *terms;
-	c->terms.endpoint = kafkaendpoint_ref(endpoint);
+	c->terms.endpoint = endpoint_ref(endpoint);
 	c->shares = shares;
 	c->map.known = &shares->known;
 	c->map.known_brokers = &shares->brokers;
@@ -761,7 +761,7 @@ void kafkacluster_free(struct kafkacluster *c)
 	loop_timer_done(&c->gathering);
 	kafkamap_done(&c->map);
 	SSL_CTX_free(c->terms.tls);
-	kafkaendpoint_unref(c->terms.endpoint);
+	endpoint_unref(c->terms.endpoint);
 	free(c);
 }
 

@@ -145,8 +145,8 @@ static const char *namespace_of(struct pg_listenserver *s)
 	for (const struct pg_channel *c = s->channels; c; c = c->hh.next) {
 		for (const struct pg_listener *l = c->listeners; l; l = l->next) {
 			if (!found && l->endpoint != s->endpoint) {
-				pgendpoint_unref(s->endpoint);
-				s->endpoint = pgendpoint_ref(l->endpoint);
+				endpoint_unref(s->endpoint);
+				s->endpoint = endpoint_ref(l->endpoint);
 			}
 			if (!found)
 				found = l->endpoint->base.namespace_;
@@ -340,7 +340,7 @@ static void server_free(struct pg_listenserver *s)
 	loop_timer_done(&s->timer);
 	loop_task_cancel(s->pool->loop, &s->ring);
 	HASH_DEL(s->pool->listening, s);
-	pgendpoint_unref(s->endpoint);
+	endpoint_unref(s->endpoint);
 	free(s->key);
 	free(s->why);
 	free(s->refused);
@@ -413,7 +413,7 @@ static struct pg_listenserver *server_for(struct pg_pool *p, struct pgendpoint *
 		return s;
 	s = mem_zalloc(sizeof(*s));
 	s->pool = p;
-	s->endpoint = pgendpoint_ref(e);
+	s->endpoint = endpoint_ref(e);
 	s->state = PG_LISTEN_STARTING;
 	s->why = mem_dup("");
 	loop_timer_init(&s->timer, p->loop, on_timer, s);
@@ -436,7 +436,7 @@ struct pg_listener *pg_listen(struct pg_pool *p, struct pgendpoint *e, const cha
 		HASH_ADD_KEYPTR(hh, s->channels, l->channel->name, strlen(l->channel->name), l->channel);
 	}
 	l->server = s;
-	l->endpoint = pgendpoint_ref(e);
+	l->endpoint = endpoint_ref(e);
 	l->fn = fn;
 	l->arg = arg;
 	DL_APPEND(l->channel->listeners, l);
@@ -454,7 +454,7 @@ void pg_unlisten(struct pg_listener *l)
 	l->server->dirty = true;
 	if (l->server->step == OPEN)
 		loop_timer_set(&l->server->timer, 0);
-	pgendpoint_unref(l->endpoint);
+	endpoint_unref(l->endpoint);
 	free(l);
 }
 

@@ -99,7 +99,7 @@ static void choose_servers(struct redisfanout *fanout, struct redisendpoint *con
 		for (size_t i = 0; i < count && chosen < fanout->count; i++) {
 			if (pool_backs_off(fanout->pool, &endpoints[order[i]]->base) == (failed > 0))
 				fanout->tries[chosen++] = (struct attempt){ .fanout = fanout,
-					.endpoint = redisendpoint_ref(endpoints[order[i]]) };
+					.endpoint = endpoint_ref(endpoints[order[i]]) };
 		}
 	}
 	free(order);
@@ -132,7 +132,7 @@ void redisfanout_cancel(struct redisfanout *fanout)
 		return;
 	for (size_t i = 0; i < fanout->count; i++) {
 		redis_cancel(fanout->tries[i].call);
-		redisendpoint_unref(fanout->tries[i].endpoint);
+		endpoint_unref(fanout->tries[i].endpoint);
 	}
 	loop_timer_done(&fanout->slow);
 	free(fanout);

@@ -48,7 +48,7 @@ static void call_free(struct redisrouter_call *call)
 	r->call_count--;
 	redis_cancel(call->sent);
 	redis_cancel(call->asking);
-	redisendpoint_unref(call->at);
+	endpoint_unref(call->at);
 	loop_timer_done(&call->timer);
 	loop_task_cancel(r->router->loop, &call->tell);
 	err_keep(&call->err, NULL);
@@ -167,7 +167,7 @@ static bool call_redirected(struct redisrouter_call *call, const char *text)
 		return true;
 	}
 	call_send(call, e, redirect == REDISMAP_ASK);
-	redisendpoint_unref(e);
+	endpoint_unref(e);
 	return true;
 }
 
@@ -213,8 +213,8 @@ static void call_send(struct redisrouter_call *call, struct redisendpoint *e, bo
 	struct pool *pool = call->route->router->pool;
 
 	stop_waiting(call);
-	redisendpoint_ref(e);
-	redisendpoint_unref(call->at);
+	endpoint_ref(e);
+	endpoint_unref(call->at);
 	call->at = e;
 	redis_cancel(call->asking);
 	call->asking = asking
@@ -358,7 +358,7 @@ void redisrouter_unfollow(struct redisrouter_follower *f)
 		return;
 	r = f->route;
 	DL_DELETE(r->followers, f);
-	redisendpoint_unref(f->reported);
+	endpoint_unref(f->reported);
 	loop_task_cancel(r->router->loop, &f->tell);
 	r->used_ms = redisroute_now_ms(r);
 	redisroute_schedule(r);

@@ -25,7 +25,7 @@ void etcdcluster_unref(struct etcdcluster *p)
 	if (!p || --p->refs > 0)
 		return;
 	for (size_t i = 0; i < p->count; i++)
-		grpcendpoint_unref(p->members[i]);
+		endpoint_unref(p->members[i]);
 	free(p->key);
 	free(p->name);
 	free(p->username);
@@ -66,12 +66,8 @@ static int add_member(struct etcdcluster *p, const struct etcdcluster_config *c,
 		tlsrules_demand(endpoint.tls, "set tls to \"enable\" in the TriggerAuthentication", err))
 		return -1;
 	endpoint.target = address;
-	if (endpoint.tls && c->tls) {
-		endpoint.ca_pem = c->tls->ca_pem;
-		endpoint.cert_pem = c->tls->cert_pem;
-		endpoint.key_pem = c->tls->key_pem;
-		endpoint.key_password = c->tls->key_password;
-	}
+	if (c->tls)
+		endpoint.tls_config = *c->tls;
 	p->members[p->count] = grpcendpoint_new(&endpoint, err);
 	return p->members[p->count] ? (p->count++, 0) : -1;
 }

@@ -36,7 +36,7 @@ static void source_unref(struct externalquestion_source *s)
 {
 	if (--s->count > 0)
 		return;
-	grpcendpoint_unref(s->endpoint);
+	endpoint_unref(s->endpoint);
 	free(s->namespace_);
 	free(s->object);
 	strmap_done_secret(&s->metadata);
@@ -88,10 +88,7 @@ static int make_endpoint(const struct external_fields *f, const char *namespace_
 	const struct grpcendpoint_config config = { .namespace_ = namespace_,
 		.target = f->address,
 		.tls = f->tls || f->ca || f->cert,
-		.insecure = f->insecure,
-		.ca_pem = f->ca,
-		.cert_pem = f->cert,
-		.key_pem = f->key };
+		.tls_config = { .insecure = f->insecure, .ca_pem = f->ca, .cert_pem = f->cert, .key_pem = f->key } };
 
 	if (params_check_pair("tlsClientCert", f->cert, "tlsClientKey", f->key, err) ||
 		tlsrules_demand(config.tls, "set enableTLS to \"true\"", err))

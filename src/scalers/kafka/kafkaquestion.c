@@ -22,7 +22,7 @@ void kafkaquestion_done(void *data)
 {
 	struct kafkaquestion *q = data;
 
-	kafkaendpoint_unref(q->endpoint);
+	endpoint_unref(q->endpoint);
 	free(q->ranges);
 	free(q->memory_key);
 }

@@ -141,11 +141,11 @@ static struct mongoendpoint *make_endpoint(const struct mongodb_login *f, const 
 		.direct = u->direct,
 		.reads = u->reads,
 		.tls = u->tls,
-		.tls_insecure = u->tls_insecure,
-		.tls_ca_pem = f->ca,
-		.tls_cert_pem = f->cert,
-		.tls_key_pem = f->key,
-		.tls_key_password = f->key_password,
+		.tls_config.insecure = u->tls_insecure,
+		.tls_config.ca_pem = f->ca,
+		.tls_config.cert_pem = f->cert,
+		.tls_config.key_pem = f->key,
+		.tls_config.key_password = f->key_password,
 		.mechanism = u->mechanism,
 		.username = u->user,
 		.password = u->password,
@@ -216,7 +216,7 @@ static void data_done(void *data)
 {
 	struct mongodb *q = data;
 
-	mongoendpoint_unref(q->endpoint);
+	endpoint_unref(q->endpoint);
 	mongofilter_done(&q->what.filter);
 }
 

@@ -103,7 +103,7 @@ const struct param_table rabbitmqparams_login_table = PARAM_LOGIN_TABLE(login_ro
 
 void rabbitmqparams_done(void *data)
 {
-	amqpendpoint_unref(((struct rabbitmqparams_question *)data)->amqp);
+	endpoint_unref(((struct rabbitmqparams_question *)data)->amqp);
 }
 
 /* ---- Mode and target ---- */

@@ -124,11 +124,11 @@ static int make_server(const struct connection *c, const char *namespace_, enum 
 		.username = c->password ? c->username : NULL,
 		.password = c->password,
 		.tls = wants_tls(c),
-		.tls_insecure = c->unsafe_ssl,
-		.tls_ca_pem = c->ca,
-		.tls_cert_pem = c->cert,
-		.tls_key_pem = c->key,
-		.tls_key_password = c->key_password,
+		.tls_config.insecure = c->unsafe_ssl,
+		.tls_config.ca_pem = c->ca,
+		.tls_config.cert_pem = c->cert,
+		.tls_config.key_pem = c->key,
+		.tls_config.key_password = c->key_password,
 	};
 	struct redissentinel_config sentinel = {
 		.addresses = addresses,

@@ -23,7 +23,7 @@ void redisserver_question_done(void *question)
 {
 	struct redisserver_question *q = question;
 
-	redisendpoint_unref(q->server.endpoint);
+	endpoint_unref(q->server.endpoint);
 	redistopology_unref(q->server.topology);
 }
 

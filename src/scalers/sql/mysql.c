@@ -146,10 +146,10 @@ static struct mysqlendpoint *make_endpoint(const struct mysql_login *f, const st
 		.password = d->password,
 		.database = d->database,
 		.tls = d->tls,
-		.tls_ca_pem = f->ca,
-		.tls_cert_pem = f->cert,
-		.tls_key_pem = f->key,
-		.tls_key_password = f->key_password,
+		.tls_config.ca_pem = f->ca,
+		.tls_config.cert_pem = f->cert,
+		.tls_config.key_pem = f->key,
+		.tls_config.key_password = f->key_password,
 		.setup = { names, variables },
 		.native_passwords = d->native_passwords,
 		.clear_passwords = d->clear_passwords,
@@ -236,7 +236,7 @@ static int build(struct scaler_build *b, struct err *err)
 
 static void data_done(void *data)
 {
-	mysqlendpoint_unref(((struct mysql *)data)->endpoint);
+	endpoint_unref(((struct mysql *)data)->endpoint);
 }
 
 /* ---- Asking ---- */

@@ -155,7 +155,7 @@ static int check_question(const struct postgresql *q, struct err *err)
 
 static void data_done(void *data)
 {
-	pgendpoint_unref(((struct postgresql *)data)->endpoint);
+	endpoint_unref(((struct postgresql *)data)->endpoint);
 }
 
 static int connect_to(struct scaler_build *b, const struct postgresql_login *f, bool workload, struct err *err)

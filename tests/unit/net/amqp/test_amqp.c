@@ -78,7 +78,7 @@ static int world_teardown(void **state)
 	void *f = w->f;
 
 	pool_free(w->pool);
-	amqpendpoint_unref(w->endpoint);
+	endpoint_unref(w->endpoint);
 	client_close(&w->peer);
 	close(w->listener);
 	mem_free_ptr(&w);
@@ -398,9 +398,9 @@ static void equal_endpoints_share_a_connection(void **state)
 	assert_string_not_equal(vhost->base.key, same->base.key);
 	assert_string_not_equal(password->base.key, same->base.key);
 	assert_null(strstr(same->base.key, "open-sesame"));
-	amqpendpoint_unref(same);
-	amqpendpoint_unref(vhost);
-	amqpendpoint_unref(password);
+	endpoint_unref(same);
+	endpoint_unref(vhost);
+	endpoint_unref(password);
 }
 
 /* ---- Logins ---- */

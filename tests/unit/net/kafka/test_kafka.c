@@ -61,7 +61,7 @@ static int world_teardown(void **state)
 	void *f = w->f;
 
 	kafka_pool_free(w->pool);
-	kafkaendpoint_unref(w->endpoint);
+	endpoint_unref(w->endpoint);
 	fakebrokers_end(&w->brokers);
 	mem_free_ptr(&w);
 	return fixture_teardown(&f);
@@ -608,8 +608,8 @@ static void partitions_by_namespace(void **state)
 	kafka_cancel(call); /* while it waits */
 	kafka_cancel(waiting);
 	assert_int_equal(first.times + waits.times, 0);
-	kafkaendpoint_unref(noisy);
-	kafkaendpoint_unref(shop);
+	endpoint_unref(noisy);
+	endpoint_unref(shop);
 }
 
 /* One cluster with one set of connections, however the list is written. */
@@ -632,7 +632,7 @@ static void one_cluster_under_many_names(void **state)
 		UNTIL(w->f, o.times);
 		assert_int_equal(o.lag, 34);
 		assert_int_equal(kafka_pool_connections(w->pool), 2);
-		kafkaendpoint_unref(e);
+		endpoint_unref(e);
 	}
 	/* and the bootstrap connection */
 	assert_int_equal(w->brokers.brokers[0].accepted + w->brokers.brokers[1].accepted, 3);
@@ -655,7 +655,7 @@ static void bootstrap_servers_in_turn(void **state)
 	assert_int_equal(o.lag, 34);
 	/* "localhost" is not an advertised address: the bootstrap connection is closed. */
 	assert_int_equal(kafka_pool_connections(w->pool), 2);
-	kafkaendpoint_unref(both);
+	endpoint_unref(both);
 }
 
 /* Cancels at each step, and frees the pool with questions in flight. */

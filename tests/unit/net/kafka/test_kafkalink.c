@@ -63,7 +63,7 @@ static void unused(void **state)
 	assert_false(told.was_unused);
 	assert_true(kafkalink_is_unused(told.link));
 	kafkalink_free(told.link);
-	kafkaendpoint_unref(terms.endpoint);
+	endpoint_unref(terms.endpoint);
 }
 
 static void on_refused(void *arg, struct wire *answer, const struct err *err)
@@ -102,7 +102,7 @@ static void own_credentials_stay_with_msk(void **state)
 	assert_int_equal(err.kind, ERR_INVALID);
 	assert_non_null(strstr(err.msg, "127.0.0.1 is not one of Amazon MSK's hosts"));
 	kafkalink_free(link);
-	kafkaendpoint_unref(terms.endpoint);
+	endpoint_unref(terms.endpoint);
 	config.servers = (const char *const[]){ "127.0.0.1:9" };
 	assert_null(kafkaendpoint_new(&config, &err));
 	buf_done(&frame);
@@ -146,7 +146,7 @@ static void broker_end(struct broker *b)
 	close(b->listener);
 	kafkalink_free(b->link);
 	salter_free(b->terms.salter);
-	kafkaendpoint_unref(b->terms.endpoint);
+	endpoint_unref(b->terms.endpoint);
 }
 
 static void broker_send(struct broker *b, const struct buf *bytes)

@@ -143,7 +143,7 @@ static struct mongo_call *ask_at(struct world *w, const struct mongoendpoint_con
 	*o = (struct outcome){ 0 };
 	call = mongo_ask(w->pool, e, &w->count, loop_now_ms(w->f->loop) + patience_ms, on_count, o);
 	assert_int_equal(o->times, 0);
-	mongoendpoint_unref(e);
+	endpoint_unref(e);
 	return call;
 }
 

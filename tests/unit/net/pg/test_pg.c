@@ -75,7 +75,7 @@ static int teardown(void **state)
 	void *f = w->f;
 
 	pg_pool_free(w->pool);
-	pgendpoint_unref(w->endpoint);
+	endpoint_unref(w->endpoint);
 	close(w->listener);
 	mem_free_ptr(&w);
 	return fixture_teardown(&f);
@@ -975,8 +975,8 @@ static void listening_is_charged_to_the_listeners(void **state)
 	assert_false(has_descriptors(w, "first"));
 	pg_unlisten(b);
 	close(p.fd);
-	pgendpoint_unref(first);
-	pgendpoint_unref(second);
+	endpoint_unref(first);
+	endpoint_unref(second);
 }
 
 int main(void)

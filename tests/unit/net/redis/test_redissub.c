@@ -61,7 +61,7 @@ static int world_teardown(void **state)
 	void *f = w->f;
 
 	redissub_pool_free(w->pool);
-	redisendpoint_unref(w->endpoint);
+	endpoint_unref(w->endpoint);
 	client_close(&w->peer);
 	close(w->listener);
 	mem_free_ptr(&w);
@@ -180,7 +180,7 @@ static void one_connection_for_all(void **state)
 	redissub_stop(a.sub);
 	redissub_stop(b.sub);
 	redissub_stop(c.sub);
-	redisendpoint_unref(other);
+	endpoint_unref(other);
 }
 
 static void the_connection_comes_back(void **state)
@@ -223,7 +223,7 @@ static void passwords_come_first_and_are_not_shown(void **state)
 	client_close(&w->peer);
 	assert_false(client_accept(&w->peer, w->listener)); /* some servers lock accounts for more attempts */
 	redissub_stop(a.sub);
-	redisendpoint_unref(locked);
+	endpoint_unref(locked);
 	locked = endpoint(w, 3, "other");
 	listen_to(w, &a, locked, "a");
 	accept_peer(w);
@@ -233,7 +233,7 @@ static void passwords_come_first_and_are_not_shown(void **state)
 	confirm(w, "subscribe", "a");
 	UNTIL(w->f, a.joined == 1);
 	redissub_stop(a.sub);
-	redisendpoint_unref(locked);
+	endpoint_unref(locked);
 }
 
 static void a_refused_channel_is_reported_and_others_work(void **state)
