@@ -144,7 +144,7 @@ struct pool *amqp_new(struct loop *loop)
 	return pool_new(loop, &protocol, NULL);
 }
 
-struct amqp_call *amqp_ask(struct pool *p, struct amqpendpoint *e, const char *queue, int64_t deadline_ms, amqp_fn fn,
+struct pool_call *amqp_ask(struct pool *p, struct amqpendpoint *e, const char *queue, int64_t deadline_ms, amqp_fn fn,
 	void *arg)
 {
 	struct amqp_call *call = mem_zalloc(sizeof(*call));
@@ -152,10 +152,5 @@ struct amqp_call *amqp_ask(struct pool *p, struct amqpendpoint *e, const char *q
 	call->fn = fn;
 	call->arg = arg;
 	pool_ask(p, &e->base, mem_dup(queue), strlen(queue), deadline_ms, &call->base);
-	return call;
-}
-
-void amqp_cancel(struct amqp_call *call)
-{
-	pool_cancel(call ? &call->base : NULL);
+	return &call->base;
 }

@@ -58,8 +58,8 @@ struct kafkabatch {
 	size_t name_count;
 	struct kafkawaiter *waiters;
 	int64_t begun_ms, deadline_ms;
-	struct kafkalink *link;            /* that it was sent over */
-	struct kafkalink_request *request; /* while under way */
+	struct kafkalink *link;    /* that it was sent over */
+	struct pool_call *request; /* while under way */
 	size_t tries;
 	UT_hash_handle hh;
 };
@@ -70,7 +70,7 @@ struct group {
 	char *name;
 	int32_t node;           /* -1: unknown */
 	struct kafkalink *link; /* that was asked for the coordinator */
-	struct kafkalink_request *finding;
+	struct pool_call *finding;
 	struct kafkabatch *waiting; /* for the coordinator */
 	size_t batches;             /* that ask about the group */
 	size_t tries;
@@ -336,7 +336,7 @@ static void batch_free(struct kafkabatch *b)
 {
 	if (b->list)
 		leave_list(b);
-	kafkalink_cancel(b->request);
+	pool_cancel(b->request);
 	if (b->group)
 		b->group->batches--;
 	for (size_t i = 0; i < b->count; i++)
@@ -515,7 +515,7 @@ static struct group *group_get(struct kafkacluster *c, const char *name)
 static void group_free(struct group *g)
 {
 	HASH_DEL(g->cluster->groups, g);
-	kafkalink_cancel(g->finding);
+	pool_cancel(g->finding);
 	while (g->waiting)
 		batch_free(g->waiting);
 	free(g->name);

@@ -496,8 +496,8 @@ const char *kafkalink_address(const struct kafkalink *l)
 	return l->address;
 }
 
-struct kafkalink_request *kafkalink_ask(struct kafkalink *l, enum kafkamessages_api api, struct buf *frame,
-	int64_t deadline_ms, kafkalink_fn fn, void *arg)
+struct pool_call *kafkalink_ask(struct kafkalink *l, enum kafkamessages_api api, struct buf *frame, int64_t deadline_ms,
+	kafkalink_fn fn, void *arg)
 {
 	struct kafkalink_request *r = mem_zalloc(sizeof(*r));
 
@@ -508,12 +508,7 @@ struct kafkalink_request *kafkalink_ask(struct kafkalink *l, enum kafkamessages_
 	r->arg = arg;
 	l->used_ms = loop_now_ms(l->loop);
 	pool_ask(l->pool, &l->terms->endpoint->base, NULL, r->frame.len, deadline_ms, &r->base);
-	return r;
-}
-
-void kafkalink_cancel(struct kafkalink_request *r)
-{
-	pool_cancel(r ? &r->base : NULL);
+	return &r->base;
 }
 
 bool kafkalink_is_open(const struct kafkalink *l)

@@ -23,13 +23,12 @@
 #include "base/err.h"
 #include "net/kafka/kafkaendpoint.h"
 #include "net/kafka/kafkamessages.h"
-#include "net/loop.h"
+#include "net/pool.h"
 
 struct salter;
 struct webtoken_store;
 
 struct kafkalink;
-struct kafkalink_request;
 
 /* What the links of one cluster share. Belongs to their owner, and outlives them. */
 struct kafkalink_terms {
@@ -54,9 +53,8 @@ const char *kafkalink_address(const struct kafkalink *l); /* host and port */
  */
 typedef void (*kafkalink_fn)(void *arg, struct wire *answer, const struct err *err);
 /* Takes the frame's content. deadline_ms: loop clock. */
-struct kafkalink_request *kafkalink_ask(struct kafkalink *l, enum kafkamessages_api api, struct buf *frame,
-	int64_t deadline_ms, kafkalink_fn fn, void *arg);
-void kafkalink_cancel(struct kafkalink_request *r); /* no callback follows; NULL is fine */
+struct pool_call *kafkalink_ask(struct kafkalink *l, enum kafkamessages_api api, struct buf *frame, int64_t deadline_ms,
+	kafkalink_fn fn, void *arg);
 
 bool kafkalink_is_open(const struct kafkalink *l);      /* logged in */
 bool kafkalink_is_connected(const struct kafkalink *l); /* open, or being opened */

@@ -27,11 +27,10 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "net/loop.h"
+#include "net/pool.h"
 
 struct pg_pool;
 struct pgendpoint; /* net/pg/pgendpoint.h */
-struct pg_call;
 struct salter;
 struct webtoken_store;
 
@@ -58,9 +57,8 @@ struct pg_answer {
 typedef void (*pg_fn)(void *arg, const struct pg_answer *answer, const struct err *err);
 
 /* Sends one query, which fails at deadline_ms (loop clock). */
-struct pg_call *pg_query(struct pg_pool *p, struct pgendpoint *e, const char *sql, int64_t deadline_ms, pg_fn fn,
+struct pool_call *pg_query(struct pg_pool *p, struct pgendpoint *e, const char *sql, int64_t deadline_ms, pg_fn fn,
 	void *arg);
-void pg_cancel(struct pg_call *call); /* no callback any more; NULL is fine */
 
 /* ---- net/pg/pglisten: notifications ---- */
 

@@ -59,7 +59,7 @@ struct pg_listenserver {
 	enum pg_listen_state state; /* for reports */
 	char *why;
 	char echo[32]; /* a channel that only this connection knows */
-	struct pg_call *echo_call;
+	struct pool_call *echo_call;
 	bool refuses_options;
 	bool dirty; /* channels were added or removed since the last LISTEN */
 	unsigned failures;
@@ -112,7 +112,7 @@ static void say(struct pg_listenserver *s, enum pg_listen_state state, const cha
 
 static void hang_up(struct pg_listenserver *s, int64_t rest_ms)
 {
-	pg_cancel(s->echo_call);
+	pool_cancel(s->echo_call);
 	s->echo_call = NULL;
 	pgconn_free(s->conn);
 	s->conn = NULL;

@@ -15,7 +15,7 @@
 struct attempt {
 	struct redisfanout *fanout;
 	struct redisendpoint *endpoint; /* one count */
-	struct redis_call *call;        /* NULL before and after */
+	struct pool_call *call;         /* NULL before and after */
 };
 
 struct redisfanout {
@@ -131,7 +131,7 @@ void redisfanout_cancel(struct redisfanout *fanout)
 	if (!fanout)
 		return;
 	for (size_t i = 0; i < fanout->count; i++) {
-		redis_cancel(fanout->tries[i].call);
+		pool_cancel(fanout->tries[i].call);
 		endpoint_unref(fanout->tries[i].endpoint);
 	}
 	loop_timer_done(&fanout->slow);

@@ -24,7 +24,7 @@ struct redisrouter_call {
 	size_t *lens;
 	int64_t deadline_ms;
 	struct redisendpoint *at; /* one count; where it was last sent */
-	struct redis_call *sent, *asking;
+	struct pool_call *sent, *asking;
 	bool waiting, retried;
 	int redirects;
 	struct err *err;         /* why it waits again, or the final error */
@@ -46,8 +46,8 @@ static void call_free(struct redisrouter_call *call)
 	stop_waiting(call);
 	DL_DELETE(r->calls, call);
 	r->call_count--;
-	redis_cancel(call->sent);
-	redis_cancel(call->asking);
+	pool_cancel(call->sent);
+	pool_cancel(call->asking);
 	endpoint_unref(call->at);
 	loop_timer_done(&call->timer);
 	loop_task_cancel(r->router->loop, &call->tell);
@@ -216,7 +216,7 @@ static void call_send(struct redisrouter_call *call, struct redisendpoint *e, bo
 	endpoint_ref(e);
 	endpoint_unref(call->at);
 	call->at = e;
-	redis_cancel(call->asking);
+	pool_cancel(call->asking);
 	call->asking = asking
 		? redis_command(pool, e, 1, (const char *[]){ "ASKING" }, NULL, call->deadline_ms, on_asked, call)
 		: NULL;

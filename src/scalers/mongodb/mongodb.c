@@ -224,7 +224,7 @@ static void data_done(void *data)
 
 struct mongodb_ask {
 	struct scaler_ask base;
-	struct mongo_call *call;
+	struct pool_call *call;
 };
 
 static void on_count(void *arg, double count, const struct err *failed)
@@ -246,7 +246,7 @@ static void mongodb_ask_cancel(void *handle)
 {
 	struct mongodb_ask *ask = handle;
 
-	mongo_cancel(ask->call);
+	pool_cancel(ask->call);
 	scaler_ask_free(ask);
 }
 

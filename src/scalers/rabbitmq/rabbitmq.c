@@ -15,7 +15,7 @@
 
 struct amqp_asking {
 	struct scaler_ask base;
-	struct amqp_call *call;
+	struct pool_call *call;
 };
 
 static void on_messages(void *arg, uint32_t messages, const struct err *err)
@@ -83,7 +83,7 @@ static void cancel_ask(void *handle)
 		httpsource_cancel(handle);
 		return;
 	}
-	amqp_cancel(ask->call);
+	pool_cancel(ask->call);
 	scaler_ask_free(ask);
 }
 

@@ -43,7 +43,7 @@ void redisserver_cancel(void *handle)
 {
 	struct redisserver_ask *ask = handle;
 
-	redis_cancel(ask->direct);
+	pool_cancel(ask->direct);
 	redisrouter_cancel(ask->routed);
 	scaler_ask_free(ask);
 }

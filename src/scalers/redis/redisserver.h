@@ -39,7 +39,7 @@ void redisserver_question_done(void *question); /* data_done of types whose data
 /* The first member of a Redis type's ask. */
 struct redisserver_ask {
 	struct scaler_ask base;
-	struct redis_call *direct; /* one of the two is set */
+	struct pool_call *direct; /* one of the two is set */
 	struct redisrouter_call *routed;
 };
 /* Like redis_command; the question's key selects the node of a cluster. */

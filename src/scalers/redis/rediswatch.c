@@ -39,7 +39,7 @@ struct server {
 	struct redisendpoint *endpoint; /* one reference; any endpoint of this server */
 	UT_hash_handle hh;              /* keyed by the endpoint's server_key */
 	struct rediswatch *watches;
-	struct redis_call *call;
+	struct pool_call *call;
 	struct loop_timer again;
 	int64_t asked_ms;
 	enum answer_state state;
@@ -307,7 +307,7 @@ static void leave_server(struct rediswatch *w)
 	if (s->watches)
 		return;
 	HASH_DEL(s->pool->servers, s);
-	redis_cancel(s->call);
+	pool_cancel(s->call);
 	loop_timer_done(&s->again);
 	endpoint_unref(s->endpoint);
 	free(s);

@@ -244,7 +244,7 @@ static void data_done(void *data)
 /* A question in progress. */
 struct mysql_ask {
 	struct scaler_ask base;
-	struct mysqlpool_call *call;
+	struct pool_call *call;
 };
 
 /* The value is not shown: it may be confidential. */
@@ -288,7 +288,7 @@ static void mysql_ask_cancel(void *handle)
 {
 	struct mysql_ask *ask = handle;
 
-	mysqlpool_cancel(ask->call);
+	pool_cancel(ask->call);
 	scaler_ask_free(ask);
 }
 

@@ -188,7 +188,7 @@ static int build(struct scaler_build *b, struct err *err)
 /* A question in progress. */
 struct pg_ask {
 	struct scaler_ask base;
-	struct pg_call *call;
+	struct pool_call *call;
 };
 
 /* Types often selected by mistake, by their fixed OIDs in PostgreSQL's catalogue. */
@@ -277,7 +277,7 @@ static void cancel_ask(void *handle)
 {
 	struct pg_ask *ask = handle;
 
-	pg_cancel(ask->call);
+	pool_cancel(ask->call);
 	scaler_ask_free(ask);
 }
 

@@ -466,7 +466,7 @@ static void cancelled_and_freed(void **state)
 	struct mysqlendpoint_config c = config_for("plain", "s3cret");
 	struct mysqlendpoint *e;
 	struct outcome o = { 0 };
-	struct mysqlpool_call *queued, *running;
+	struct pool_call *queued, *running;
 	struct err err;
 
 	expect_number(w, &c, "SELECT 1", 1);
@@ -474,8 +474,8 @@ static void cancelled_and_freed(void **state)
 	running = mysqlpool_ask(w->pool, e, "SELECT SLEEP(0.2)", loop_now_ms(w->f->loop) + 3000, on_outcome, &o);
 	queued = mysqlpool_ask(w->pool, e, "SELECT 2", loop_now_ms(w->f->loop) + 3000, on_outcome, &o);
 	fixture_linger(w->f, 30);
-	mysqlpool_cancel(queued);
-	mysqlpool_cancel(running);
+	pool_cancel(queued);
+	pool_cancel(running);
 	expect_number(w, &c, "SELECT 3", 3);
 	assert_int_equal(o.times, 0);
 	mysqlpool_ask(w->pool, e, "SELECT SLEEP(5)", loop_now_ms(w->f->loop) + 9000, on_outcome, &o);

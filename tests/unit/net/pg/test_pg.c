@@ -149,7 +149,7 @@ static void send_error(struct peer *p, const char *state, const char *text)
 /* ---- Who asks ---- */
 
 struct result {
-	struct pg_call *call;
+	struct pool_call *call;
 	int calls;
 	char text[64];
 	bool is_null;
@@ -739,8 +739,8 @@ static void cancelled(void **state)
 	ask(w, &queued, "SELECT 2", ASK_MS);
 	let_in(w, &p);
 	wait_query(w, &p, "SELECT 1");
-	pg_cancel(running.call);
-	pg_cancel(queued.call);
+	pool_cancel(running.call);
+	pool_cancel(queued.call);
 	ask(w, &later, "SELECT 3", ASK_MS);
 	SEND(p.fd, ANSWER);
 	wait_query(w, &p, "SELECT 3");

@@ -131,7 +131,7 @@ static int teardown(void **state)
 }
 
 struct result {
-	struct pg_call *call;
+	struct pool_call *call;
 	int calls;
 	struct err err;
 };
@@ -214,7 +214,7 @@ static void a_cancelled_query_cancels_the_token(void **state)
 	ask(w, &a, ASK_MS);
 	ask(w, &b, 20);
 	UNTIL(w->f, asking);
-	pg_cancel(a.call);
+	pool_cancel(a.call);
 	UNTIL(w->f, b.calls == 1);
 	assert_non_null(strstr(b.err.msg, "/shop: no token for the login in time"));
 	assert_int_equal(a.calls, 0);

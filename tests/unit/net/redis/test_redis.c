@@ -80,14 +80,14 @@ static void accept_peer(struct world *w)
 
 struct result {
 	struct world *w;
-	struct redis_call *call;
+	struct pool_call *call;
 	int calls;
 	enum redis_reply_type type;
 	int64_t integer;
 	char text[256];
 	struct err err;
 	/* What the callback does. */
-	struct redis_call **cancel;
+	struct pool_call **cancel;
 	struct result *start;
 	bool free_pool;
 };
@@ -109,7 +109,7 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 		snprintf(r->text, sizeof(r->text), "%s", reply->text ? reply->text : "");
 	}
 	if (r->cancel) {
-		redis_cancel(*r->cancel);
+		pool_cancel(*r->cancel);
 		*r->cancel = NULL;
 	}
 	if (r->start)
@@ -595,7 +595,7 @@ static void deadlines_hold_while_connecting(void **state)
 	UNTIL(w->f, hasty.calls); /* the peer never starts TLS */
 	assert_non_null(strstr(hasty.err.msg, "TLS handshake: timed out (does the server speak TLS here?)"));
 	assert_int_equal(patient.calls, 0);
-	redis_cancel(patient.call);
+	pool_cancel(patient.call);
 	endpoint_unref(e);
 }
 
@@ -606,16 +606,16 @@ static void cancelled_commands_keep_their_slot(void **state)
 	struct redisendpoint *dead;
 	char address[64];
 
-	redis_cancel(NULL);
+	pool_cancel(NULL);
 	ask(&unsent, w, "never-sent");
-	redis_cancel(unsent.call);
+	pool_cancel(unsent.call);
 	ask(&a, w, "a");
 	ask(&b, w, "b");
 	ask(&c, w, "c");
 	accept_peer(w);
 	UNTIL(w->f, client_has(&w->peer, "c\r\n"));
 	assert_null(strstr(buf_text(&w->peer.got), "never-sent"));
-	redis_cancel(b.call);
+	pool_cancel(b.call);
 	client_send(&w->peer, ":1\r\n:2\r\n:3\r\n");
 	UNTIL(w->f, a.calls && c.calls);
 	assert_int_equal(c.integer, 3);
@@ -626,7 +626,7 @@ static void cancelled_commands_keep_their_slot(void **state)
 	ask_until(&a, w, dead, "k", (a.calls = 0, loop_now_ms(w->f->loop) + PATIENCE_MS));
 	UNTIL(w->f, a.calls);
 	ask_until(&at_once, w, dead, "k", loop_now_ms(w->f->loop) + PATIENCE_MS);
-	redis_cancel(at_once.call);
+	pool_cancel(at_once.call);
 	fixture_linger(w->f, 10);
 	assert_int_equal(at_once.calls, 0);
 	endpoint_unref(dead);
