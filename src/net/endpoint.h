@@ -39,8 +39,8 @@ void endpoint_unref(void *endpoint); /* wipes and frees with the last reference;
 
 /*
  * Returns the unique endpoint of this namespace and key: this one or, if one exists already, that
- * one with a new reference, and this one loses its own. So a thousand triggers of one server share one
- * endpoint.
+ * one with a new reference, and this one loses its own. So a thousand triggers of one server share
+ * one endpoint.
  */
 void *endpoint_unique(void *endpoint);
 

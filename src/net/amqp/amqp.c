@@ -10,6 +10,12 @@
 #define WAITING_MAX 20000
 #define WINDOW      32 /* declarations in flight on one channel */
 
+struct amqp_call {
+	struct amqplink_call base;
+	amqp_fn fn;
+	void *arg;
+};
+
 static void *open_connection(struct pool_slot *slot, struct endpoint *e, const struct pool_call *first)
 {
 	struct amqplink *l = pool_slot_connection(slot);
@@ -50,15 +56,15 @@ static void free_connection(void *connection)
 
 static void tell(struct pool_call *base)
 {
-	struct amqplink_call *call = (struct amqplink_call *)base;
+	struct amqp_call *call = (struct amqp_call *)base;
 
-	call->fn(call->arg, base->err ? 0 : call->messages, base->err);
+	call->fn(call->arg, base->err ? 0 : call->base.messages, base->err);
 }
 
 static const struct pool_protocol protocol = {
 	.name = "rabbitmq",
 	.calls = "questions",
-	.call_size = sizeof(struct amqplink_call),
+	.call_size = sizeof(struct amqp_call),
 	.window = WINDOW,
 	.lanes = AMQPLINK_CHANNELS,
 	.waiting_max = WAITING_MAX,
@@ -82,10 +88,10 @@ struct pool *amqp_new(struct loop *loop)
 struct pool_call *amqp_ask(struct pool *p, struct amqpendpoint *e, const char *queue, int64_t deadline_ms, amqp_fn fn,
 	void *arg)
 {
-	struct amqplink_call *call = mem_zalloc(sizeof(*call));
+	struct amqp_call *call = mem_zalloc(sizeof(*call));
 
 	call->fn = fn;
 	call->arg = arg;
-	pool_ask(p, &e->base, mem_dup(queue), strlen(queue), deadline_ms, &call->base);
-	return &call->base;
+	pool_ask(p, &e->base, mem_dup(queue), strlen(queue), deadline_ms, &call->base.base);
+	return &call->base.base;
 }

@@ -15,16 +15,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "net/amqp/amqp.h"
+#include "net/amqp/amqpendpoint.h"
+#include "net/pool.h"
 #include "net/stream.h"
 
 #define AMQPLINK_CHANNELS 8 /* numbered from 0; a server may allow fewer */
 
 struct amqplink_call {
 	struct pool_call base; /* its query: the queue's name */
-	amqp_fn fn;
-	void *arg;
-	uint32_t messages;
+	uint32_t messages;     /* the answer */
 };
 
 enum amqplink_state {

@@ -15,29 +15,22 @@
 #define LOOKED_AT_MAX  256  /* links examined when looking for one that is open */
 #define LINK_FORGET_MS 300000
 
-struct link {
-	struct kafkalink *link; /* its address is the key */
-	struct shares_hold share;
-	UT_hash_handle hh;
-};
-
-static void drop_link(struct kafkabrokers *b, struct link *l)
+static void drop_link(struct kafkabrokers *b, struct kafkalink *l)
 {
 	HASH_DEL(b->links, l);
 	shares_give(&l->share, l->share.has);
-	kafkalink_free(l->link);
-	free(l);
+	kafkalink_free(l);
 }
 
 /* At the limit, frees closed connections. */
 static bool has_room(struct kafkabrokers *b)
 {
-	struct link *l, *next;
+	struct kafkalink *l, *next;
 
 	if (HASH_COUNT(b->links) < LINKS_MAX)
 		return true;
 	HASH_ITER (hh, b->links, l, next)
-		if (kafkalink_is_unused(l->link))
+		if (kafkalink_is_unused(l))
 			drop_link(b, l);
 	return HASH_COUNT(b->links) < LINKS_MAX;
 }
@@ -51,23 +44,22 @@ static const char *namespace_of(const struct kafkabrokers *b)
 static struct kafkalink *link_at(struct kafkabrokers *b, const char *host, uint16_t port, bool bootstrap)
 {
 	MEM_AUTO char *address = hostport_join(host, port);
+	struct shares_hold share = { 0 };
 	const struct kafkamap_broker *broker;
-	struct link *l;
+	struct kafkalink *l;
 
 	HASH_FIND_STR(b->links, address, l);
 	if (l || !has_room(b))
-		return l ? l->link : NULL;
-	l = mem_zalloc(sizeof(*l));
-	if (!shares_take(b->map->known_brokers, &l->share, namespace_of(b), 1) && !bootstrap) {
-		free(l);
+		return l;
+	if (!shares_take(b->map->known_brokers, &share, namespace_of(b), 1) && !bootstrap)
 		return NULL;
-	}
-	l->link = kafkalink_new(&b->terms, host, port);
+	l = kafkalink_new(&b->terms, host, port);
+	l->share = share;
 	broker = kafkamap_broker_at(b->map, address);
 	if (broker)
-		kafkalink_set_node(l->link, broker->id);
-	HASH_ADD_KEYPTR(hh, b->links, kafkalink_address(l->link), strlen(address), l);
-	return l->link;
+		l->node = broker->id;
+	HASH_ADD_KEYPTR(hh, b->links, l->address, strlen(l->address), l);
+	return l;
 }
 
 struct kafkalink *kafkabrokers_link(struct kafkabrokers *b, int32_t node, struct err *err)
@@ -103,25 +95,25 @@ struct kafkalink *kafkabrokers_any(struct kafkabrokers *b)
 	struct kafkalink *best = NULL;
 	size_t looked_at = 0;
 
-	for (const struct link *l = b->links; l && looked_at++ < LOOKED_AT_MAX; l = l->hh.next)
-		if (kafkalink_node(l->link) >= 0 && kafkalink_is_open(l->link) && !kafkalink_is_slow(l->link) &&
-			(!best || kafkalink_waiting(l->link) < kafkalink_waiting(best)))
-			best = l->link;
+	for (struct kafkalink *l = b->links; l && looked_at++ < LOOKED_AT_MAX; l = l->hh.next)
+		if (l->node >= 0 && l->state == KAFKALINK_OPEN && !kafkalink_is_slow(l) &&
+			(!best || kafkalink_waiting(l) < kafkalink_waiting(best)))
+			best = l;
 	for (size_t i = 0; !best && i < b->terms.endpoint->count; i++) {
 		best = bootstrap_link(b, i);
 		if (best && (kafkalink_backs_off(best) || kafkalink_is_slow(best)))
 			best = NULL;
 	}
 	best = best ? best : bootstrap_link(b, 0);
-	return best ? best : b->links->link; /* no room for a new one */
+	return best ? best : b->links; /* no room for a new one */
 }
 
 void kafkabrokers_name_links(struct kafkabrokers *b)
 {
-	for (const struct link *l = b->links; l; l = l->hh.next) {
-		const struct kafkamap_broker *broker = kafkamap_broker_at(b->map, kafkalink_address(l->link));
+	for (struct kafkalink *l = b->links; l; l = l->hh.next) {
+		const struct kafkamap_broker *broker = kafkamap_broker_at(b->map, l->address);
 
-		kafkalink_set_node(l->link, broker ? broker->id : -1);
+		l->node = broker ? broker->id : -1;
 	}
 }
 
@@ -136,28 +128,28 @@ void kafkabrokers_close_bootstrap(struct kafkabrokers *b)
 {
 	bool open = false;
 
-	for (const struct link *l = b->links; l && !open; l = l->hh.next)
-		open = kafkalink_node(l->link) >= 0 && kafkalink_is_open(l->link);
-	for (const struct link *l = open ? b->links : NULL; l; l = l->hh.next)
-		if (kafkalink_node(l->link) < 0)
-			kafkalink_close_idle(l->link);
+	for (const struct kafkalink *l = b->links; l && !open; l = l->hh.next)
+		open = l->node >= 0 && l->state == KAFKALINK_OPEN;
+	for (struct kafkalink *l = open ? b->links : NULL; l; l = l->hh.next)
+		if (l->node < 0)
+			kafkalink_close_idle(l);
 }
 
 size_t kafkabrokers_connections(const struct kafkabrokers *b)
 {
 	size_t count = 0;
 
-	for (const struct link *l = b->links; l; l = l->hh.next)
-		count += kafkalink_is_connected(l->link);
+	for (const struct kafkalink *l = b->links; l; l = l->hh.next)
+		count += l->state != KAFKALINK_CLOSED;
 	return count;
 }
 
 void kafkabrokers_forget_old(struct kafkabrokers *b, int64_t now_ms)
 {
-	struct link *l, *next;
+	struct kafkalink *l, *next;
 
 	HASH_ITER (hh, b->links, l, next)
-		if (kafkalink_is_unused(l->link) && now_ms - kafkalink_used_ms(l->link) > LINK_FORGET_MS)
+		if (kafkalink_is_unused(l) && now_ms - l->used_ms > LINK_FORGET_MS)
 			drop_link(b, l);
 }
 
@@ -170,7 +162,7 @@ void kafkabrokers_init(struct kafkabrokers *b, const struct kafkalink_terms *ter
 
 void kafkabrokers_done(struct kafkabrokers *b)
 {
-	struct link *l, *next;
+	struct kafkalink *l, *next;
 
 	HASH_ITER (hh, b->links, l, next)
 		drop_link(b, l);

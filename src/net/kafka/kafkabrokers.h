@@ -20,13 +20,11 @@
 #include "net/kafka/kafkamap.h"
 #include "net/kafka/kafkamessages.h"
 
-struct link;
-
 struct kafkabrokers {
 	struct kafkalink_terms terms; /* of all links */
 	struct kafkamap *map;         /* borrowed */
 	size_t next_server;           /* index of the bootstrap server to try first */
-	struct link *links;           /* private */
+	struct kafkalink *links;      /* by address; private */
 };
 
 /* terms: only loop, tokens and salter are used. map: with its limits. */

@@ -207,7 +207,7 @@ static enum kafkacluster_failure failure_of_loss(const struct kafkalink *link, c
 {
 	if (err->kind == ERR_DENIED)
 		return KAFKACLUSTER_FINAL;
-	return kafkalink_closed_by_peer(link) ? KAFKACLUSTER_MOVED : KAFKACLUSTER_LOST;
+	return link->closed_by_peer ? KAFKACLUSTER_MOVED : KAFKACLUSTER_LOST;
 }
 
 /* Calls all waiters back, and frees the batch. */
