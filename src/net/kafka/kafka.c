@@ -748,15 +748,6 @@ void kafka_pool_free(struct kafka_pool *p)
 	free(p);
 }
 
-size_t kafka_pool_connections(const struct kafka_pool *p)
-{
-	size_t count = 0;
-
-	for (const struct cluster_client *c = p->clients; c; c = c->hh.next)
-		count += kafkacluster_connections(c->cluster);
-	return count;
-}
-
 struct kafka_call *kafka_ask(struct kafka_pool *p, struct kafkaendpoint *e, const struct kafka_question *question,
 	int64_t deadline_ms, kafka_fn fn, void *arg)
 {

@@ -135,15 +135,6 @@ void kafkabrokers_close_bootstrap(struct kafkabrokers *b)
 			kafkalink_close_idle(l);
 }
 
-size_t kafkabrokers_connections(const struct kafkabrokers *b)
-{
-	size_t count = 0;
-
-	for (const struct kafkalink *l = b->links; l; l = l->hh.next)
-		count += l->state != KAFKALINK_CLOSED;
-	return count;
-}
-
 void kafkabrokers_forget_old(struct kafkabrokers *b, int64_t now_ms)
 {
 	struct kafkalink *l, *next;

@@ -48,6 +48,5 @@ void kafkabrokers_name_links(struct kafkabrokers *b);
 /* Closes idle bootstrap connections once a broker's connection is open. */
 void kafkabrokers_close_bootstrap(struct kafkabrokers *b);
 void kafkabrokers_forget_old(struct kafkabrokers *b, int64_t now_ms);
-size_t kafkabrokers_connections(const struct kafkabrokers *b); /* open or being opened */
 
 #endif

@@ -590,11 +590,6 @@ void kafkacluster_free(struct kafkacluster *c)
 	free(c);
 }
 
-size_t kafkacluster_connections(const struct kafkacluster *c)
-{
-	return kafkabrokers_connections(&c->brokers);
-}
-
 void kafkacluster_tidy(struct kafkacluster *c)
 {
 	int64_t now_ms = loop_now_ms(c->loop);

@@ -29,7 +29,6 @@ struct kafkacluster *kafkacluster_new(const struct kafkalink_terms *terms, struc
 	struct kafkashares *shares);
 void kafkacluster_free(struct kafkacluster *c); /* waiters get no callback; must not be called from one */
 
-size_t kafkacluster_connections(const struct kafkacluster *c);
 /* Call from time to time: forgets unused groups, connections and topics. */
 void kafkacluster_tidy(struct kafkacluster *c);
 

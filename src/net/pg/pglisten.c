@@ -472,12 +472,3 @@ void pg_listen_free_all(struct pg_pool *p)
 	HASH_ITER (hh, p->listening, s, next)
 		server_free(s);
 }
-
-size_t pg_listen_connections(const struct pg_pool *p)
-{
-	size_t count = 0;
-
-	for (const struct pg_listenserver *s = p->listening; s; s = s->hh.next)
-		count += s->conn != NULL;
-	return count;
-}

@@ -506,12 +506,3 @@ void redissub_pool_free(struct redissub_pool *p)
 		conn_free(c);
 	free(p);
 }
-
-size_t redissub_pool_connections(const struct redissub_pool *p)
-{
-	size_t count = 0;
-
-	for (const struct redissub_conn *c = p->conns; c; c = c->hh.next)
-		count += c->link.state != REDISLINK_CLOSED;
-	return count;
-}

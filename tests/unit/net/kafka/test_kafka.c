@@ -158,7 +158,7 @@ static void lag_of_a_group(void **state)
 	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_COORDINATOR), 1);
 	assert_int_equal(w->brokers.brokers[0].accepted, 1);
 	assert_int_equal(w->brokers.brokers[1].accepted, 1);
-	assert_int_equal(kafka_pool_connections(w->pool), 2);
+	assert_int_equal(fixture_descriptors(w->f), 2);
 }
 
 /* 100 questions about 10 groups, all at once. */
@@ -487,7 +487,7 @@ static void a_lost_connection(void **state)
 	for (size_t i = 0; i < FAKE_BROKERS; i++)
 		fakebrokers_hang_up(&w->brokers.brokers[i]);
 	fixture_linger(w->f, 50);
-	assert_int_equal(kafka_pool_connections(w->pool), 0); /* idle: closed without a word */
+	assert_int_equal(fixture_descriptors(w->f), 0); /* idle: closed without a word */
 	assert_lag(w, 34);
 }
 
@@ -631,7 +631,7 @@ static void one_cluster_under_many_names(void **state)
 		ask_for(w, e, &about_t, DEADLINE_MS, &o);
 		UNTIL(w->f, o.times);
 		assert_int_equal(o.lag, 34);
-		assert_int_equal(kafka_pool_connections(w->pool), 2);
+		assert_int_equal(fixture_descriptors(w->f), 2);
 		endpoint_unref(e);
 	}
 	/* and the bootstrap connection */
@@ -654,7 +654,7 @@ static void bootstrap_servers_in_turn(void **state)
 		fail_msg("%s", o.err.msg);
 	assert_int_equal(o.lag, 34);
 	/* "localhost" is not an advertised address: the bootstrap connection is closed. */
-	assert_int_equal(kafka_pool_connections(w->pool), 2);
+	assert_int_equal(fixture_descriptors(w->f), 2);
 	endpoint_unref(both);
 }
 
