@@ -9,6 +9,8 @@
 #include "net/tls/privatekey.h"
 #include "net/tls/tlsroots.h"
 
+#define NAME_MAX_LEN 120 /* for messages */
+
 static struct endpoint *unique; /* NULL again when the last one is freed */
 
 void *endpoint_new(size_t size, void (*done)(struct endpoint *e))
@@ -77,6 +79,11 @@ void endpoint_set_namespace(struct endpoint *e, const char *namespace_)
 {
 	free(e->namespace_);
 	e->namespace_ = mem_dup(namespace_ ? namespace_ : "");
+}
+
+void endpoint_set_name(struct endpoint *e, const char *servers)
+{
+	e->name = mem_printf("%.*s%s", NAME_MAX_LEN, servers, strlen(servers) > NAME_MAX_LEN ? "..." : "");
 }
 
 void endpoint_share(struct endpoint *e, const struct endpoint *other)

@@ -45,6 +45,8 @@ void endpoint_unref(void *endpoint); /* wipes and frees with the last reference;
 void *endpoint_unique(void *endpoint);
 
 void endpoint_set_namespace(struct endpoint *e, const char *namespace_); /* at most once; NULL means "" */
+/* Sets the name: the servers as given, truncated. */
+void endpoint_set_name(struct endpoint *e, const char *servers);
 /* Notes that the connections of e also serve `other`, which has the same key. */
 void endpoint_share(struct endpoint *e, const struct endpoint *other);
 /* The namespace that its connections count for (net/descriptors); borrowed; "" for several. */

@@ -11,8 +11,6 @@
 #include "net/identity/disclosure.h"
 #include "net/identity/identity.h"
 
-#define NAME_MAX_LEN 120 /* for messages */
-
 /* ---- Addresses ---- */
 
 static bool is_printable(const char *text)
@@ -68,19 +66,17 @@ static char *servers_key(const struct kafkaendpoint *e)
 	return buf_take(&key);
 }
 
-/* The servers as configured, truncated. */
-static char *servers_name(const struct kafkaendpoint *e)
+static void name_servers(struct kafkaendpoint *e)
 {
-	struct buf all = BUF_INIT(1u << 20), name = BUF_INIT(2 * NAME_MAX_LEN);
+	struct buf all = BUF_INIT(1u << 20);
 
 	for (size_t i = 0; i < e->count; i++) {
 		MEM_AUTO char *address = hostport_join(e->servers[i].host, e->servers[i].port);
 
 		buf_printf(&all, "%s%s", i > 0 ? "," : "", address);
 	}
-	buf_printf(&name, "%.*s%s", NAME_MAX_LEN, buf_text(&all), all.len > NAME_MAX_LEN ? "..." : "");
+	endpoint_set_name(&e->base, buf_text(&all));
 	buf_done(&all);
-	return buf_take(&name);
 }
 
 static int take_servers(struct kafkaendpoint *e, const struct kafkaendpoint_config *config, struct err *err)
@@ -94,7 +90,7 @@ static int take_servers(struct kafkaendpoint *e, const struct kafkaendpoint_conf
 			rc = take_server(e, config->servers[i], config->port, err);
 	if (!rc && e->count == 0)
 		rc = err_set(err, ERR_INVALID, "there must be 1 to %d servers", KAFKAENDPOINT_SERVERS_MAX);
-	e->base.name = servers_name(e);
+	name_servers(e);
 	e->base.key = servers_key(e); /* make_key adds the rest */
 	return rc;
 }

@@ -9,7 +9,6 @@
 #include "base/hostport.h"
 #include "base/mem.h"
 
-#define NAME_MAX_LEN 120 /* for messages */
 #define NAME_CHARACTERS                                                                                                \
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:%" /* '%' precedes an address's scope */
 
@@ -65,7 +64,7 @@ static int check_config(const struct mongoendpoint_config *c, struct err *err)
 
 static void take_hosts(struct mongoendpoint *e, const struct mongoendpoint_config *c)
 {
-	struct buf all = BUF_INIT(1u << 16), name = BUF_INIT(2 * NAME_MAX_LEN);
+	struct buf all = BUF_INIT(1u << 16);
 
 	e->hosts = mem_array(c->count, sizeof(*e->hosts));
 	for (; e->count < c->count; e->count++) {
@@ -75,8 +74,7 @@ static void take_hosts(struct mongoendpoint *e, const struct mongoendpoint_confi
 		e->hosts[e->count] = (struct mongoendpoint_host){ mem_dup(host->name), host->port };
 		buf_printf(&all, "%s%s", e->count > 0 ? "," : "", text);
 	}
-	buf_printf(&name, "%.*s%s", NAME_MAX_LEN, buf_text(&all), all.len > NAME_MAX_LEN ? "..." : "");
-	e->base.name = buf_take(&name);
+	endpoint_set_name(&e->base, buf_text(&all));
 	e->base.key = buf_take(&all); /* the rest follows */
 }
 
