@@ -33,7 +33,7 @@ EVP_PKEY *privatekey_read(const char *pem, const char *password, struct err *err
  */
 char *privatekey_plain(const char *pem, const char *password, struct err *err);
 
-/* The key as PEM text (PKCS#8) without a password. A secret; the caller owns it. NULL on failure. */
+/* The key as PEM text (PKCS#8) without a password. A secret, for the caller. NULL on failure. */
 char *privatekey_write(EVP_PKEY *key);
 
 /* Wipes the recently decrypted keys (for tests). */
