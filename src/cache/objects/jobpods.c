@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "decide/jobs/jobpods.h"
+#include "decide/jobs/jobs.h"
 
 #define DEADLINE_DEFAULT_MS 10000
 /*
@@ -169,7 +169,7 @@ static void look_at(struct jobpods *p, const json_t *pod)
 	struct name *name = text ? bsearch(&key, p->names, p->count, sizeof(*p->names), by_text) : NULL;
 
 	if (name && !name->started)
-		name->started = jobpods_started(pod, (const char *const *)p->conditions, p->condition_count);
+		name->started = jobs_pod_started(pod, (const char *const *)p->conditions, p->condition_count);
 }
 
 /* Whether the rest of the list is irrelevant: one Job may have thousands of Pods. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "decide/jobs/jobpods.h"
+#include "decide/jobs/jobs.h"
 
 #include "../../crd/given.h"
 
@@ -50,7 +50,7 @@ static void test_started(void **state)
 		char *text = mem_printf("{'metadata':{'name':'p'},'status':%s}", cases[i].status);
 		json_t *pod = given_json(text);
 
-		if (jobpods_started(pod, cases[i].conditions, cases[i].count) != cases[i].started)
+		if (jobs_pod_started(pod, cases[i].conditions, cases[i].count) != cases[i].started)
 			fail_msg("%s", cases[i].status);
 		json_decref(pod);
 		free(text);
@@ -62,9 +62,9 @@ static void test_no_pod(void **state)
 	json_t *list = given_json("[]"), *empty = given_json("{}");
 
 	(void)state;
-	assert_false(jobpods_started(NULL, NULL, 0));
-	assert_false(jobpods_started(list, NULL, 0));
-	assert_false(jobpods_started(empty, NULL, 0));
+	assert_false(jobs_pod_started(NULL, NULL, 0));
+	assert_false(jobs_pod_started(list, NULL, 0));
+	assert_false(jobs_pod_started(empty, NULL, 0));
 	json_decref(list);
 	json_decref(empty);
 }
