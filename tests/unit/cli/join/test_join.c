@@ -409,7 +409,7 @@ static void an_old_condition_is_not_enough(void **state)
 
 static void a_working_state_is_restored(void **state)
 {
-	MEM_AUTO char *before = NULL, *after = NULL, *role = NULL;
+	MEM_AUTO char *before = NULL, *after = NULL;
 
 	(void)state;
 	join_once();
