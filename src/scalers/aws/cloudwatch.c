@@ -13,6 +13,7 @@
 #include "scalers/aws/awsquery.h"
 #include "scalers/login/awslogin.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 #include "scalers/values/metricvalue.h"
 
 #define FORM_MAX   ((size_t)1 << 16)

@@ -9,6 +9,7 @@
 #include "scalers/aws/awsquery.h"
 #include "scalers/login/awslogin.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 
 struct kinesis {
 	struct httplogin login;

@@ -9,6 +9,7 @@
 #include "scalers/aws/awsquery.h"
 #include "scalers/login/awslogin.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 
 #define DIGITS_MAX 15 /* so that sums are exact */
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/azure/azureblob.h"
-
+/*
+ * Trigger type `azure-blob` (doc/keda.md 8.25): blobs of a container of Azure Storage. Over
+ * scalers/http/httpsource, page by page; storageaccount logs in, storagexml counts, blobglob
+ * matches names.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +15,7 @@
 #include "scalers/azure/storageaccount.h"
 #include "scalers/azure/storagexml.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 
 /* Blobs of one page, some 2 MiB, and of a whole ask. */
 #define PAGE_MAX   2000

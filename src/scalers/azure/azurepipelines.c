@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/azure/azurepipelines.h"
-
+/*
+ * Trigger type `azure-pipelines` (doc/keda.md 8.27): jobs that wait for an agent in a pool of Azure
+ * DevOps. Over scalers/http/httpsource; pipelinejobs counts.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +15,7 @@
 #include "scalers/http/httpsource.h"
 #include "scalers/login/azurelogin.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 
 /* 250 jobs take about 1 MiB. */
 #define ANSWER_MAX ((size_t)4 << 20)

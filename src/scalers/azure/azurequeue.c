@@ -10,6 +10,7 @@
 #include "scalers/azure/storageaccount.h"
 #include "scalers/azure/storagexml.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 
 #define COUNT_HEADER "x-ms-approximate-messages-count"
 #define DIGITS_MAX   15

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/azure/servicebus.h"
-
+/*
+ * Trigger type `azure-servicebus` (doc/keda.md 8.26): messages that wait in a queue or a
+ * subscription of Azure Service Bus, or in all whose names match a regular expression. Over
+ * scalers/http/httpsource: its management API, whose responses servicebusatom reads.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +18,7 @@
 #include "scalers/http/httpsource.h"
 #include "scalers/login/azurelogin.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 #include "scalers/values/re2.h"
 
 /* A page of 100 queues takes about 400 KiB. */

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/cluster/kubernetesresource.h"
-
+/*
+ * Trigger type `kubernetes-resource` (doc/keda.md 8.18): a number in a key of a ConfigMap or Secret
+ * of the object's namespace. The object is watched (scalers/cluster/keyvalues.h), so a changed
+ * number triggers a poll. Secrets are read only if the installation allows it (struct
+ * scaler_params, secrets_denied).
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +13,7 @@
 #include "scalers/cluster/keyvalues.h"
 #include "scalers/params.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 #define KEY_MAX 253 /* characters of a key */
 

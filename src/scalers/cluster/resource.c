@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/cluster/resource.h"
-
+/*
+ * Trigger types `cpu` and `memory` (doc/keda.md 8.15): metrics that the HPA controller reads
+ * itself. Such a scaler has no question; it only defines the metric in the HPA, under the
+ * resource's own name.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 
 struct resource_fields {
 	char *value, *container, *old_type;

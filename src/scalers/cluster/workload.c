@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/cluster/workload.h"
-
+/*
+ * Trigger type `kubernetes-workload` (doc/keda.md 8.17): the number of running or pending pods in
+ * the object's namespace that match a label selector, or the number of nodes they run on. The pods
+ * are watched (scalers/cluster/podcounts.h), so a change of the count triggers a poll.
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -8,6 +11,7 @@
 #include "scalers/cluster/podcounts.h"
 #include "scalers/params.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 #define AT(field) offsetof(struct podcounts_of, field)
 static const struct param_row rows[] = {

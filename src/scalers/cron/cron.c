@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/cron/cron.h"
-
+/*
+ * Trigger type `cron` (doc/keda.md 8.16): a fixed number of replicas within a time window
+ * (scalers/cron/cronwindow.h). It needs only the clock, and triggers a poll when a window opens or
+ * closes. Unlike KEDA it checks time zone and expressions at build time, and refuses windows that
+ * never open or never close.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +15,7 @@
 #include "scalers/cron/cronwindow.h"
 #include "scalers/params.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 /*
  * Timers use the monotonic clock, windows the wall clock, which may be changed: the timer is

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/datadog/datadog.h"
-
+/*
+ * Trigger type `datadog`: the newest points of a Datadog query, or a DatadogMetric of the Cluster
+ * Agent (doc/keda.md 8.8). Uses scalers/http/httpsource; scalers/datadog/datadogreply reads the
+ * answers.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +20,7 @@
 #include "scalers/http/httpsource.h"
 #include "scalers/login/httpauth.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 
 /* Enough for a day of points of a few hundred series. */
 #define ANSWER_MAX ((size_t)4 << 20)

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/elasticsearch/elasticsearch.h"
-
+/*
+ * Trigger types `elasticsearch` and `opensearch` (doc/keda.md 8.9): a number in the answer to a
+ * search, which is given as a query or as the name of a search template. The types send the same
+ * requests and differ in the login. scalers/elasticsearch/searchrequest makes the request,
+ * searchreply reads the answer.
+ *
+ * Requests go to the address that answered last. If it does not answer, or is a proxy that reports
+ * its server as down (502, 503, 504), the next one is tried.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +18,7 @@
 #include "scalers/elasticsearch/searchrequest.h"
 #include "scalers/http/httpsource.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 #include "scalers/values/jsonpath.h"
 
 #define ADDRESSES_MAX  32

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/etcd/etcd.h"
-
+/*
+ * Trigger type `etcd` (doc/keda.md 8.5): reads a number from an etcd key, and watches the key as
+ * push (scalers/etcd/etcdwatch). Queries go to the member that answered last; if it does not
+ * answer, the next one is tried.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +14,7 @@
 #include "scalers/etcd/etcdwatch.h"
 #include "scalers/params.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 #define KEY_MAX_BYTES ((size_t)4 << 10)
 

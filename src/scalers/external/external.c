@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/external/external.h"
-
+/*
+ * Trigger types external and external-push (doc/keda.md 8.14): the user's own gRPC server reports
+ * which metrics a trigger has, their values, and whether the trigger is active. external-push also
+ * keeps a stream on which the server reports activity.
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -8,6 +11,7 @@
 #include "scalers/external/externalpush.h"
 #include "scalers/external/externalquestion.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 #define SERVICE "/externalscaler.ExternalScaler/"
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/github/githubrunner.h"
-
+/*
+ * Trigger type `github-runner`: the GitHub Actions jobs that wait for a runner such as ours, or run
+ * on one (doc/keda.md 8.19). Uses scalers/http/httpsource; scalers/github/githubscan chooses the
+ * next request, githubpage reads its answer, githubcache caches pages.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +19,7 @@
 #include "scalers/github/githubscan.h"
 #include "scalers/http/httpsource.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 
 /* A hundred runs take about 2 MiB. */
 #define ANSWER_MAX ((size_t)4 << 20)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/google/gcppubsub.h"
-
+/*
+ * Trigger type `gcp-pubsub` (doc/keda.md 8.28): a metric of a subscription or a topic of Google's
+ * Pub/Sub, from Cloud Monitoring. Over scalers/http/httpsource; scalers/login/googlelogin logs in,
+ * pubsubquery makes the query, timeseriesreply reads the response.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +16,7 @@
 #include "scalers/http/httpsource.h"
 #include "scalers/login/googlelogin.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 
 #define MONITORING_URL "https://monitoring.googleapis.com"
 #define ANSWER_MAX     ((size_t)1 << 20)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/graphite/graphite.h"
-
+/* Trigger type `graphite`: the last value of a series, by the render API (doc/keda.md 8.7). */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "scalers/graphite/graphitereply.h"
 #include "scalers/http/httpsource.h"
 #include "scalers/login/httpauth.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 
 /* Enough for a point each second for a day. */
 #define ANSWER_MAX ((size_t)2 << 20)

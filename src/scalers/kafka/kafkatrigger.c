@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/kafka/kafkatrigger.h"
-
+/*
+ * Trigger types `kafka` (one topic, or all topics of the group; SASL with OAuth tokens) and
+ * `apache-kafka` (a list of topics): parameters and build (doc/keda.md 8.11). Most parameters are
+ * the same, the rest stands in a table per type. Both ask scalers/kafka/kafkaquestion, over the
+ * same connections.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +17,7 @@
 #include "scalers/kafka/kafkaquestion.h"
 #include "scalers/login/awslogin.h"
 #include "scalers/login/httpauth.h"
+#include "scalers/types.h"
 
 enum tls { TLS_DISABLE, TLS_ENABLE };
 enum sasl { SASL_NONE, SASL_PLAINTEXT, SASL_SCRAM_SHA256, SASL_SCRAM_SHA512, SASL_OAUTHBEARER, SASL_GSSAPI, SASL_MSK };

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/metricsapi/metricsapi.h"
-
+/*
+ * Trigger type `metrics-api` (doc/keda.md 8.10): a number in an HTTP answer, from one URL or from
+ * each pod behind a Service.
+ *
+ * With several pods an error never lowers the value: sum, average and max fail when one pod fails
+ * (KEDA uses the other pods), because that pod may be the one with the load. Only min uses the
+ * others, as it can then only be too high.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +15,7 @@
 #include "scalers/login/httpauth.h"
 #include "scalers/metricsapi/metricsapi_parts.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 
 static const char *const formats[] = { [METRICSAPI_JSON] = "json",
 	[METRICSAPI_XML] = "xml",

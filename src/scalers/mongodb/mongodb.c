@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/mongodb/mongodb.h"
-
+/*
+ * Trigger type mongodb (doc/keda.md 8.4): the number of documents of a collection that match a
+ * query. Uses the connections of net/mongo. There is no push: a change stream needs a replica set
+ * and an extra permission, and does not tell which documents match.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +14,7 @@
 #include "scalers/mongodb/mongouri.h"
 #include "scalers/params.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 struct mongodb {
 	struct mongo_count what; /* rows set database and collection */

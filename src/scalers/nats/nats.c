@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/nats/nats.h"
-
+/*
+ * Trigger type `nats-jetstream`: the backlog of a JetStream consumer, from the monitoring port of
+ * NATS servers (doc/keda.md 8.13).
+ *
+ * In a cluster only the consumer's leader knows the exact backlog; the others report the leader's
+ * name and counts that may be stale. So the leader is searched once, by the addresses that the
+ * servers report of each other, and then asked directly as long as it is the same process (server
+ * ID) and still names itself as leader.
+ */
 #include <stdlib.h>
 
 #include "base/buf.h"
@@ -9,6 +16,7 @@
 #include "net/http/httpurl.h"
 #include "scalers/nats/nats_parts.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 
 #define ACCOUNT_MAX 4096
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/prometheus/loki.h"
-
+/*
+ * Trigger type `loki`: the number that an instant query of Loki returns. Its answers have
+ * Prometheus' format (doc/keda.md 8.6).
+ */
 #include <string.h>
 
 #include "base/buf.h"
@@ -9,6 +11,7 @@
 #include "scalers/login/httpauth.h"
 #include "scalers/params.h"
 #include "scalers/prometheus/promreply.h"
+#include "scalers/types.h"
 
 struct loki {
 	struct httplogin login;

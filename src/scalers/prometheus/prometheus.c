@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/prometheus/prometheus.h"
-
+/*
+ * Trigger type `prometheus` (doc/keda.md 8.6): the single number that an instant query returns,
+ * from Prometheus or a server with its API.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +15,7 @@
 #include "scalers/login/httpauth.h"
 #include "scalers/params.h"
 #include "scalers/prometheus/promreply.h"
+#include "scalers/types.h"
 
 /*
  * login.url ends where the parameter time belongs ("http://prom:9090/api/v1/query?query=up&"), as

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/rabbitmq/rabbitmq.h"
-
+/*
+ * Trigger type rabbitmq: the messages in a queue, or their rates (doc/keda.md 8.12). Over AMQP
+ * 0-9-1 by net/amqp, or by RabbitMQ's management API.
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -10,6 +12,7 @@
 #include "scalers/rabbitmq/rabbitmqparams.h"
 #include "scalers/rabbitmq/rabbitmqvalue.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 /* ---- Over AMQP ---- */
 

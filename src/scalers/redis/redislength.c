@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/redis/redislength.h"
-
+/*
+ * Trigger types `redis`, `redis-cluster` and `redis-sentinel`: the length of a list, set, sorted
+ * set or hash (doc/keda.md 8.1).
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "net/redis/redisreply.h"
 #include "scalers/redis/redisparams.h"
+#include "scalers/types.h"
 
 /*
  * Reads the key's type and its length atomically, in one round trip. Command names are literals,

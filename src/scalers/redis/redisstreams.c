@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/redis/redisstreams.h"
-
+/*
+ * Trigger types `redis-streams`, `redis-cluster-streams` and `redis-sentinel-streams` (doc/keda.md
+ * 8.2): the length of a stream, or a consumer group's pending entries or lag.
+ *
+ * The lag is the one that Redis 7 reports. When Redis reports nil (entries after the group's
+ * position were deleted, or the position was set manually), KEDA uses -1 and scales to zero;
+ * kscaled counts the entries after the position, and above 1,000 uses the length of the stream,
+ * which the lag never exceeds.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +15,7 @@
 #include "net/redis/redisreply.h"
 #include "scalers/redis/redisparams.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 enum mode { LENGTH, PENDING, LAG };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/sql/mysql.h"
-
+/*
+ * Trigger type `mysql`: the first column of the first row of a query, on MySQL or MariaDB (KEDA's
+ * pkg/scalers/mysql_scaler.go).
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +13,7 @@
 #include "scalers/params.h"
 #include "scalers/sources.h"
 #include "scalers/sql/mysqldsn.h"
+#include "scalers/types.h"
 
 #define DEFAULT_PORT "3306"
 

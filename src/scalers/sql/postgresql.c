@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/sql/postgresql.h"
-
+/*
+ * Trigger type `postgresql`: the number that a query returns (doc/keda.md 8.3). Uses connections
+ * of net/pg; with notifyChannel a NOTIFY triggers a poll.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 #include "scalers/params.h"
 #include "scalers/sources.h"
 #include "scalers/sql/pgquery.h"
+#include "scalers/types.h"
 
 /* One query on one server, and the channel of its notifications. */
 struct postgresql {

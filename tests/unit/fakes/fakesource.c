@@ -11,9 +11,9 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "scalers/cluster/resource.h"
 #include "scalers/params.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 #define ANSWER_MS 1
 

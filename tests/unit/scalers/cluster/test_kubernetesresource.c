@@ -19,10 +19,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "scalers/cluster/keyvalues.h"
-#include "scalers/cluster/kubernetesresource.h"
 #include "scalers/scaler.h"
 #include "scalers/scalerbuild.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 #define MAPS    "/api/v1/namespaces/shop/configmaps"
 #define SECRETS "/api/v1/namespaces/shop/secrets"

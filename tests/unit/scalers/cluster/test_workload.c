@@ -19,10 +19,10 @@
 #include "base/mem.h"
 #include "scalers/cluster/podcounts.h"
 #include "scalers/cluster/podtable.h"
-#include "scalers/cluster/workload.h"
 #include "scalers/scaler.h"
 #include "scalers/scalerbuild.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define PODS     "/api/v1/namespaces/shop/pods"

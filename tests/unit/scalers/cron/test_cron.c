@@ -13,11 +13,11 @@
 #include "../pairs.h"
 #include "base/timestamp.h"
 #include "base/zonefile.h"
-#include "scalers/cron/cron.h"
 #include "scalers/cron/cronwindow.h"
 #include "scalers/scaler.h"
 #include "scalers/scalerbuild.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 #define COUNT(a)  (sizeof(a) / sizeof((a)[0]))
 #define MINUTE_MS INT64_C(60000)

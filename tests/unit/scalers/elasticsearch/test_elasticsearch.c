@@ -15,10 +15,10 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "net/loop.h"
-#include "scalers/elasticsearch/elasticsearch.h"
 #include "scalers/http/httpsource.h"
 #include "scalers/scaler.h"
 #include "scalers/scalerbuild.h"
+#include "scalers/types.h"
 
 static int build(const char *type, const char *metadata, const char *auth, struct scaler *out, struct err *err)
 {

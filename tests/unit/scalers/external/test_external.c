@@ -15,11 +15,11 @@
 #include "../pairs.h"
 #include "../tlsrows.h"
 #include "base/mem.h"
-#include "scalers/external/external.h"
 #include "scalers/external/externalmessages.h"
 #include "scalers/external/externalscaler.pb-c.h"
 #include "scalers/scalerbuild.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 #define NEEDED "scalerAddress=s:1"
 
