@@ -108,7 +108,7 @@ static int build(struct scaler_build *b, struct err *err)
 
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
-	const struct sqs *q = ask->base.question->data;
+	const struct sqs *q = ask->data;
 
 	(void)err;
 	awsquery_post_json(&q->login, "AmazonSQS.GetQueueAttributes", "1.0", q->body, out);
@@ -144,17 +144,18 @@ int sqs_read(const char *body, size_t len, unsigned also, double *out, struct er
 static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	const struct sqs *q = ask->base.question->data;
+	const struct sqs *q = ask->data;
 
-	if (awsquery_expect(answer, "sqs:GetQueueAttributes", err) ||
-		sqs_read(answer->body, answer->len, q->also, &out->value, err)) {
-		err_wrap(err, "queue %.100s", q->name);
-		return EXCHANGE_FAILED;
-	}
-	return EXCHANGE_DONE;
+	return awsquery_expect(answer, "sqs:GetQueueAttributes", err) ||
+			sqs_read(answer->body, answer->len, q->also, &out->value, err)
+		? EXCHANGE_FAILED
+		: EXCHANGE_DONE;
 }
 
-static const struct httpsource_type http = { .request = request, .read = judge };
+static const struct httpsource_type http = { .subject = "queue",
+	.subject_at = AT(name),
+	.request = request,
+	.read = judge };
 
 const struct scaler_type sqs_scaler_type = {
 	.name = "aws-sqs-queue",
@@ -163,7 +164,6 @@ const struct scaler_type sqs_scaler_type = {
 	.data_size = sizeof(struct sqs),
 	.build = build,
 	.data_done = data_done,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 };

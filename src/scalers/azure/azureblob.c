@@ -135,7 +135,7 @@ static void put_parameter(struct buf *query, const char *name, const char *value
 
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
-	const struct blobs *q = ask->base.question->data;
+	const struct blobs *q = ask->data;
 	struct blob_state *n = ask->state;
 	struct buf query = BUF_INIT(QUERY_MAX);
 	int rc;
@@ -159,16 +159,14 @@ static bool piece(struct httpsource *ask, const char *bytes, size_t len, size_t 
 	struct blob_state *n = ask->state;
 
 	n->budget = BLOBGLOB_BUDGET;
-	if (storagexml_feed(n->page, bytes, len, err)) {
-		err_wrap(err, "container %.100s", n->question->container);
+	if (storagexml_feed(n->page, bytes, len, err))
 		return false;
-	}
 	*kept = storagexml_kept(n->page);
 	return true;
 }
 
 /* An incomplete list fails: with a pattern or a prefix its count may be far too low. */
-static int next_page(struct httpsource *ask, char *marker, struct err *err)
+static enum exchange_verdict next_page(struct httpsource *ask, char *marker, struct err *err)
 {
 	struct blob_state *n = ask->state;
 
@@ -181,39 +179,31 @@ static int next_page(struct httpsource *ask, char *marker, struct err *err)
 			ALL_MAX);
 	free(n->marker);
 	n->marker = mem_dup(marker);
-	return 0;
-}
-
-static enum exchange_verdict judge_page(struct httpsource *ask, struct answer *out, struct err *err)
-{
-	struct blob_state *n = ask->state;
-	MEM_AUTO char *marker = NULL;
-	size_t count;
-
-	n->budget = BLOBGLOB_BUDGET;
-	if (storagexml_end(n->page, &count, &marker, err))
-		return EXCHANGE_FAILED;
-	n->count += (double)count;
-	if (*marker)
-		return next_page(ask, marker, err) ? EXCHANGE_FAILED : EXCHANGE_NEXT;
-	out->value = n->count;
-	return EXCHANGE_DONE;
+	return EXCHANGE_NEXT;
 }
 
 static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	const struct blobs *q = ask->base.question->data;
-	enum exchange_verdict verdict = EXCHANGE_FAILED;
+	struct blob_state *n = ask->state;
+	MEM_AUTO char *marker = NULL;
+	size_t count;
 
-	if (storageaccount_expect(answer, "permission l, or the role Storage Blob Data Reader", err) == 0)
-		verdict = judge_page(ask, out, err);
-	if (verdict == EXCHANGE_FAILED)
-		err_wrap(err, "container %.100s", q->container);
-	return verdict;
+	if (storageaccount_expect(answer, "permission l, or the role Storage Blob Data Reader", err))
+		return EXCHANGE_FAILED;
+	n->budget = BLOBGLOB_BUDGET;
+	if (storagexml_end(n->page, &count, &marker, err))
+		return EXCHANGE_FAILED;
+	n->count += (double)count;
+	if (*marker)
+		return next_page(ask, marker, err);
+	out->value = n->count;
+	return EXCHANGE_DONE;
 }
 
-static const struct httpsource_type http = { .max_body = ANSWER_MAX,
+static const struct httpsource_type http = { .subject = "container",
+	.subject_at = AT(container),
+	.max_body = ANSWER_MAX,
 	.state_size = sizeof(struct blob_state),
 	.state_done = state_done,
 	.request = request,
@@ -228,7 +218,6 @@ const struct scaler_type azureblob_scaler_type = {
 	.data_size = sizeof(struct blobs),
 	.build = build,
 	.data_done = data_done,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 };

@@ -190,7 +190,7 @@ static int build(struct scaler_build *b, struct err *err)
 /* The state is a bool: the request looks up the pool by name. */
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
-	const struct pipelines *q = ask->base.question->data;
+	const struct pipelines *q = ask->data;
 	struct buf url = BUF_INIT(URL_MAX);
 	bool *for_pool = ask->state;
 
@@ -267,7 +267,7 @@ static enum exchange_verdict read_jobs(const struct pipelines *q, const json_t *
 static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	struct pipelines *q = ask->base.question->data;
+	struct pipelines *q = ask->data;
 	const bool *for_pool = ask->state;
 	enum exchange_verdict verdict = EXCHANGE_FAILED;
 	json_t *value = NULL;
@@ -295,7 +295,6 @@ const struct scaler_type azurepipelines_scaler_type = {
 	.tables = { &table, &login_table },
 	.data_size = sizeof(struct pipelines),
 	.build = build,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 };

@@ -246,7 +246,7 @@ static void sign(const struct servicebus *q, struct webrequest *out)
 
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
-	const struct servicebus *q = ask->base.question->data;
+	const struct servicebus *q = ask->data;
 	const struct servicebus_state *state = ask->state;
 
 	(void)err;
@@ -381,11 +381,10 @@ static int take_listed(void *arg, const struct servicebusatom_entry *e, struct e
 static enum exchange_verdict end_of_list(const struct servicebus *q, const struct servicebus_state *state,
 	struct answer *out, struct err *err)
 {
-	if (state->counted == 0 && *state->disabled) {
-		err_set(err, ERR_INVALID, "%s %s is disabled, like all others that the regular expression matches",
+	if (state->counted == 0 && *state->disabled)
+		return err_set(err, ERR_INVALID,
+			"%s %s is disabled, like all others that the regular expression matches",
 			q->queue ? "queue" : "subscription", state->disabled);
-		return EXCHANGE_FAILED;
-	}
 	switch (q->operation) {
 	case OPERATION_SUM: out->value = (double)state->sum; break;
 	case OPERATION_MAX: out->value = (double)state->greatest; break;
@@ -398,10 +397,8 @@ static enum exchange_verdict end_of_list(const struct servicebus *q, const struc
 static enum exchange_verdict judge_page(const struct taker *r, const struct servicebusatom *page, struct answer *out,
 	struct err *err)
 {
-	if (!page->is_feed) {
-		err_set(err, ERR_INVALID, "the answer is not a list");
-		return EXCHANGE_FAILED;
-	}
+	if (!page->is_feed)
+		return err_set(err, ERR_INVALID, "the answer is not a list");
 	r->state->seen += page->entries;
 	return page->entries > 0 ? EXCHANGE_NEXT : end_of_list(r->q, r->state, out, err);
 }
@@ -409,28 +406,23 @@ static enum exchange_verdict judge_page(const struct taker *r, const struct serv
 static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	const struct servicebus *q = ask->base.question->data;
+	const struct servicebus *q = ask->data;
 	struct taker r = { q, ask->state };
 	struct servicebusatom page;
-	int rc;
 
 	r.state->budget = REGEX_BUDGET;
 	if (answer->status == 404 || answer->status == 410)
-		rc = missing(q, err);
-	else if (answer->status != 200)
-		rc = refuse(q, answer, err);
-	else
-		rc = servicebusatom_read(answer->body, answer->len, q->regex ? take_listed : take_one, &r, &page, err);
-	if (rc == 0 && page.is_nothing)
-		rc = missing(q, err);
-	if (rc)
+		return missing(q, err);
+	if (answer->status != 200)
+		return refuse(q, answer, err);
+	if (servicebusatom_read(answer->body, answer->len, q->regex ? take_listed : take_one, &r, &page, err))
 		return EXCHANGE_FAILED;
+	if (page.is_nothing)
+		return missing(q, err);
 	if (q->regex)
 		return judge_page(&r, &page, out, err);
-	if (page.is_feed || page.entries != 1) {
-		err_set(err, ERR_INVALID, "the answer is not about one %s", q->queue ? "queue" : "subscription");
-		return EXCHANGE_FAILED;
-	}
+	if (page.is_feed || page.entries != 1)
+		return err_set(err, ERR_INVALID, "the answer is not about one %s", q->queue ? "queue" : "subscription");
 	out->value = (double)r.state->sum;
 	return EXCHANGE_DONE;
 }
@@ -447,8 +439,7 @@ const struct scaler_type servicebus_scaler_type = {
 	.data_size = sizeof(struct servicebus),
 	.build = build,
 	.data_done = data_done,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 	.azure_workload = true,
 };

@@ -96,32 +96,19 @@ static int build(struct scaler_build *b, struct err *err)
 
 /* ---- Asking ---- */
 
-struct resource_key_ask {
-	struct scaler_ask base;
-	struct liveanswer_wait *wait;
-};
-
 static void on_value(void *arg, double value, const struct err *err)
 {
 	scaler_ask_end(arg, value, err);
 }
 
-static void *ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
-	void *arg)
+static void ask(void *handle)
 {
-	struct resource_key_ask *asked = scaler_ask_new(sizeof(*asked), question, fn, arg);
+	struct scaler_ask *a = handle;
 
-	asked->wait = liveanswer_ask(keyvalues_get(sources->keys, question->data), deadline_ms, on_value, asked);
-	return asked;
+	a->call = liveanswer_ask(keyvalues_get(a->sources->keys, a->question->data), a->deadline_ms, on_value, a);
 }
 
-static void cancel(void *handle)
-{
-	struct resource_key_ask *asked = handle;
-
-	liveanswer_cancel(asked->wait);
-	scaler_ask_free(asked);
-}
+static const struct scaler_asker asker = { .ask = ask, .cancel = liveanswer_cancel_ask };
 
 /* ---- Watching ---- */
 
@@ -137,8 +124,7 @@ const struct scaler_type kubernetesresource_scaler_type = {
 	.data_size = sizeof(struct resource_key),
 	.build = build,
 	.data_done = data_done,
-	.ask = ask,
-	.cancel = cancel,
+	.asker = &asker,
 	.watch = watch,
 	.unwatch = liveanswer_unwatch,
 	.watch_report = liveanswer_watch_report,

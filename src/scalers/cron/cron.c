@@ -122,7 +122,6 @@ static int build(struct scaler_build *b, struct err *err)
 
 struct cron_ask {
 	struct scaler_ask base;
-	struct loop *loop;
 	struct loop_task task;
 };
 
@@ -134,25 +133,22 @@ static void on_turn_end(void *arg)
 	scaler_ask_end(ask, cronwindow_is_open(&q->window, timestamp_now_ms()) ? (double)q->desired : 0, NULL);
 }
 
-static void *cron_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
-	void *arg)
+static void ask(void *handle)
 {
-	struct cron_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
+	struct cron_ask *a = handle;
 
-	(void)deadline_ms;
-	ask->loop = sources->loop;
-	loop_task_init(&ask->task, on_turn_end, ask);
-	loop_task_queue(ask->loop, &ask->task);
-	return ask;
+	loop_task_init(&a->task, on_turn_end, a);
+	loop_task_queue(a->base.sources->loop, &a->task);
 }
 
-static void cron_cancel(void *handle)
+static void cancel(void *handle)
 {
 	struct cron_ask *ask = handle;
 
-	loop_task_cancel(ask->loop, &ask->task);
-	scaler_ask_free(ask);
+	loop_task_cancel(ask->base.sources->loop, &ask->task);
 }
+
+static const struct scaler_asker asker = { sizeof(struct cron_ask), .ask = ask, .cancel = cancel };
 
 /* ---- Watching ---- */
 
@@ -223,8 +219,7 @@ const struct scaler_type cron_scaler_type = {
 	.data_size = sizeof(struct cron),
 	.build = build,
 	.data_done = data_done,
-	.ask = cron_ask,
-	.cancel = cron_cancel,
+	.asker = &asker,
 	.watch = cron_watch,
 	.unwatch = cron_unwatch,
 	.watch_report = cron_watch_report,

@@ -259,7 +259,7 @@ enum { LIMIT, PERIOD, RESET };
 
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
-	const struct datadog *q = ask->base.question->data;
+	const struct datadog *q = ask->data;
 	int64_t to_s = timestamp_now_ms() / 1000 - q->offset;
 	struct buf url = BUF_INIT(HTTPLOGIN_URL_MAX);
 
@@ -315,7 +315,7 @@ static bool filled(const struct datadog *q, struct answer *out)
 static enum exchange_verdict refused(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	const struct datadog *q = ask->base.question->data;
+	const struct datadog *q = ask->data;
 	json_t *value = json_parse_foreign(answer->body, answer->len, NULL);
 	char words[DATADOGREPLY_WORDS];
 
@@ -342,7 +342,7 @@ static enum exchange_verdict refused(struct httpsource *ask, const struct webres
 static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	const struct datadog *q = ask->base.question->data;
+	const struct datadog *q = ask->data;
 	enum datadogreply reply = DATADOGREPLY_FAILED;
 	json_t *value;
 
@@ -369,7 +369,6 @@ const struct scaler_type datadog_scaler_type = {
 	.data_size = sizeof(struct datadog),
 	.absent = &absent,
 	.build = build,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 };

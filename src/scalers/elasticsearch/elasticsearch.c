@@ -303,7 +303,7 @@ static int build_opensearch(struct scaler_build *b, struct err *err)
 /* The note is a size_t: the number of addresses that have failed. */
 static const char *address_of(const struct httpsource *ask)
 {
-	const struct search *q = ask->base.question->data;
+	const struct search *q = ask->data;
 	const size_t *failed = ask->state;
 
 	return q->addresses[(q->first + *failed) % q->count];
@@ -312,12 +312,12 @@ static const char *address_of(const struct httpsource *ask)
 /* Each remaining address gets an equal share of the remaining time. */
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
-	const struct search *q = ask->base.question->data;
+	const struct search *q = ask->data;
 	const size_t *failed = ask->state;
 	int64_t left_ms;
 
 	if (q->count > 1) {
-		left_ms = ask->deadline_ms - loop_now_ms(ask->sources->loop);
+		left_ms = ask->base.deadline_ms - loop_now_ms(ask->base.sources->loop);
 		out->timeout_ms = left_ms / (int64_t)(q->count - *failed);
 		if (out->timeout_ms < LEFT_LEAST_MS)
 			return err_set(err, ERR_TEMPORARY, "no address answered, and no time is left for another");
@@ -331,7 +331,7 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 /* The next address, if there is one. */
 static enum exchange_verdict next_address(struct httpsource *ask)
 {
-	const struct search *q = ask->base.question->data;
+	const struct search *q = ask->data;
 	size_t *failed = ask->state;
 
 	if (*failed + 1 >= q->count)
@@ -347,7 +347,7 @@ static enum exchange_verdict lost(struct httpsource *ask, const struct err *err)
 
 static int judge_status(const struct httpsource *ask, const struct webresponse *answer, struct err *err)
 {
-	const struct search *q = ask->base.question->data;
+	const struct search *q = ask->data;
 	const char *name = ask->base.question->type->name;
 	char words[SEARCHREPLY_WORDS];
 
@@ -367,7 +367,7 @@ static int judge_status(const struct httpsource *ask, const struct webresponse *
 static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	struct search *q = ask->base.question->data;
+	struct search *q = ask->data;
 	const struct searchreply_rule rule = { q->json, q->null_is_zero };
 	const size_t *failed = ask->state;
 	bool away = answer->status == 502 || answer->status == 503 || answer->status == 504;
@@ -397,8 +397,7 @@ const struct scaler_type elasticsearch_scaler_type = {
 	.data_size = sizeof(struct search),
 	.build = build_elasticsearch,
 	.data_done = data_done,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 };
 
@@ -409,7 +408,6 @@ const struct scaler_type opensearch_scaler_type = {
 	.data_size = sizeof(struct search),
 	.build = build_opensearch,
 	.data_done = data_done,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 };

@@ -210,7 +210,7 @@ enum { ETAG, REMAINING, RESET, LINK };
 
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
-	const struct github *q = ask->base.question->data;
+	const struct github *q = ask->data;
 	const struct githubscan_place place = place_of(q);
 	struct githubscan *scan = ask->state;
 	MEM_AUTO char *path = NULL;
@@ -293,7 +293,7 @@ static enum exchange_verdict go_on(const struct github *q, const struct githubsc
 static enum exchange_verdict refused(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	const struct github *q = ask->base.question->data;
+	const struct github *q = ask->data;
 	const struct githubscan_place place = place_of(q);
 	json_t *value = json_parse_foreign(answer->body, answer->len, NULL);
 	struct githubscan *scan = ask->state;
@@ -331,7 +331,7 @@ static int read_page(const struct github *q, const struct githubscan *scan, cons
 static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	const struct github *q = ask->base.question->data;
+	const struct github *q = ask->data;
 	const struct githubscan_place place = place_of(q);
 	struct githubscan *scan = ask->state;
 	MEM_AUTO char *path = githubscan_path(scan, &place);
@@ -365,7 +365,6 @@ const struct scaler_type githubrunner_scaler_type = {
 	.data_size = sizeof(struct github),
 	.build = build,
 	.data_done = data_done,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 };

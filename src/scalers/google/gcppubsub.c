@@ -171,14 +171,14 @@ static bool needs_project(const struct question *question)
 
 static const char *project_of(const struct httpsource *ask)
 {
-	const struct gcppubsub *q = ask->base.question->data;
+	const struct gcppubsub *q = ask->data;
 
 	return q->project ? q->project : ask->project;
 }
 
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
-	const struct gcppubsub *q = ask->base.question->data;
+	const struct gcppubsub *q = ask->data;
 	const struct gcppubsub_state *state = ask->state;
 	const char *project = project_of(ask);
 	const struct pubsubquery asked = query_of(q);
@@ -202,7 +202,7 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 
 static enum exchange_verdict judge_nothing(const struct httpsource *ask, struct answer *out, struct err *err)
 {
-	const struct gcppubsub *q = ask->base.question->data;
+	const struct gcppubsub *q = ask->data;
 	const struct pubsubquery asked = query_of(q);
 	MEM_AUTO char *query = NULL;
 
@@ -210,8 +210,7 @@ static enum exchange_verdict judge_nothing(const struct httpsource *ask, struct 
 	if (!isnan(q->if_null))
 		return EXCHANGE_DONE;
 	query = pubsubquery_text(&asked, project_of(ask));
-	err_set(err, ERR_INVALID, "could not find stackdriver metric with query %s", query);
-	return EXCHANGE_FAILED;
+	return err_set(err, ERR_INVALID, "could not find stackdriver metric with query %s", query);
 }
 
 static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
@@ -250,7 +249,6 @@ const struct scaler_type gcppubsub_scaler_type = {
 	.absent = &absent,
 	.build = build,
 	.data_done = data_done,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 };

@@ -409,7 +409,7 @@ static int build(struct scaler_build *b, struct err *err)
 		.name = (word), .go_name = (go_word),                                                                  \
 		.tables = { &table, &(own), &login_table, &(own_login), &awslogin_table },                             \
 		.data_size = sizeof(struct kafkaquestion), .build = build, .data_done = kafkaquestion_done,            \
-		.ask = kafkaquestion_ask, .cancel = kafkaquestion_cancel,                                              \
+		.asker = &kafkaquestion_asker,                                                                         \
 	}
 
 const struct scaler_type kafka_scaler_type = KAFKA_TYPE("kafka", "kafkaScaler", sarama_table, sarama_login_table);

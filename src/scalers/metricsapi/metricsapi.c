@@ -88,7 +88,7 @@ static int build(struct scaler_build *b, struct err *err)
 	return httpauth_login(b, "url", HTTPAUTH_API_KEY, &q->login, err) || compile(q, err) ? -1 : 0;
 }
 
-/* metricsapi_ask sends the requests itself. */
+/* metricsapi_asker sends the requests itself. */
 static const struct httpsource_type http = { .steps_max = 1 };
 
 const struct scaler_type metricsapi_scaler_type = {
@@ -98,7 +98,6 @@ const struct scaler_type metricsapi_scaler_type = {
 	.data_size = sizeof(struct metricsapi_question),
 	.build = build,
 	.data_done = data_done,
-	.ask = metricsapi_ask,
-	.cancel = metricsapi_cancel,
+	.asker = &metricsapi_asker,
 	.http = &http,
 };

@@ -226,33 +226,25 @@ static void data_done(void *data)
 
 /* ---- Asking ---- */
 
-struct mongodb_ask {
-	struct scaler_ask base;
-	struct mongo_call *call;
-};
-
 static void on_count(void *arg, double count, const struct err *failed)
 {
 	scaler_ask_end(arg, count, failed);
 }
 
-static void *mongodb_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
-	void *arg)
+static void ask(void *handle)
 {
-	const struct mongodb *q = question->data;
-	struct mongodb_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
+	struct scaler_ask *a = handle;
+	const struct mongodb *q = a->question->data;
 
-	ask->call = mongo_ask(sources->mongo, q->endpoint, &q->what, deadline_ms, on_count, ask);
-	return ask;
+	a->call = mongo_ask(a->sources->mongo, q->endpoint, &q->what, a->deadline_ms, on_count, a);
 }
 
-static void mongodb_ask_cancel(void *handle)
+static void cancel(void *handle)
 {
-	struct mongodb_ask *ask = handle;
-
-	mongo_cancel(ask->call);
-	scaler_ask_free(ask);
+	mongo_cancel(((struct scaler_ask *)handle)->call);
 }
+
+static const struct scaler_asker asker = { .ask = ask, .cancel = cancel };
 
 const struct scaler_type mongodb_scaler_type = {
 	.name = "mongodb",
@@ -261,6 +253,5 @@ const struct scaler_type mongodb_scaler_type = {
 	.data_size = sizeof(struct mongodb),
 	.build = build,
 	.data_done = data_done,
-	.ask = mongodb_ask,
-	.cancel = mongodb_ask_cancel,
+	.asker = &asker,
 };

@@ -103,7 +103,6 @@ const struct scaler_type nats_scaler_type = {
 	.data_size = sizeof(struct nats_question),
 	.build = build,
 	.data_done = data_done,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &natswalk_http,
 };

@@ -62,7 +62,7 @@ static int build(struct scaler_build *b, struct err *err)
 
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
-	const struct loki *q = ask->base.question->data;
+	const struct loki *q = ask->data;
 
 	(void)err;
 	out->url = mem_dup(q->login.url);
@@ -75,7 +75,7 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	const struct loki *q = ask->base.question->data;
+	const struct loki *q = ask->data;
 	enum promreply reply = httpsource_expect(answer, 200, 299, err)
 		? PROMREPLY_FAILED
 		: promreply_read(answer->status, answer->content_type, answer->body, answer->len, &out->value, err);
@@ -87,11 +87,13 @@ static enum exchange_verdict judge(struct httpsource *ask, const struct webrespo
 		return EXCHANGE_DONE;
 	if (reply == PROMREPLY_EMPTY)
 		err_wrap(err, "ignoreNullValues is false");
-	httpsource_wrap_query(err, q->query);
 	return EXCHANGE_FAILED;
 }
 
-static const struct httpsource_type http = { .request = request, .read = judge };
+static const struct httpsource_type http = { .subject = "query",
+	.subject_at = AT(query),
+	.request = request,
+	.read = judge };
 
 const struct scaler_type loki_scaler_type = {
 	.name = "loki",
@@ -99,7 +101,6 @@ const struct scaler_type loki_scaler_type = {
 	.tables = { &table, &httpauth_table },
 	.data_size = sizeof(struct loki),
 	.build = build,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 };

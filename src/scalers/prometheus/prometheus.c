@@ -104,7 +104,7 @@ static int build(struct scaler_build *b, struct err *err)
 
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
-	const struct prometheus *q = ask->base.question->data;
+	const struct prometheus *q = ask->data;
 	int64_t now_ms = timestamp_now_ms();
 
 	(void)err;
@@ -132,23 +132,25 @@ static void count_empty(struct counters *counters, bool is_zero)
 static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	const struct prometheus *q = ask->base.question->data;
+	const struct prometheus *q = ask->data;
 	enum promreply reply = promreply_read(answer->status, answer->content_type, answer->body, answer->len,
 		&out->value, err);
 
 	if (reply == PROMREPLY_EMPTY) {
 		out->value = 0;
-		count_empty(ask->sources->counters, q->empty_is_zero);
+		count_empty(ask->base.sources->counters, q->empty_is_zero);
 	}
 	if (reply == PROMREPLY_VALUE || (reply == PROMREPLY_EMPTY && q->empty_is_zero))
 		return EXCHANGE_DONE;
 	if (reply == PROMREPLY_EMPTY)
 		err_wrap(err, "ignoreNullValues is false");
-	httpsource_wrap_query(err, q->query);
 	return EXCHANGE_FAILED;
 }
 
-static const struct httpsource_type http = { .request = request, .read = judge };
+static const struct httpsource_type http = { .subject = "query",
+	.subject_at = AT(query),
+	.request = request,
+	.read = judge };
 
 const struct scaler_type prometheus_scaler_type = {
 	.name = "prometheus",
@@ -158,7 +160,6 @@ const struct scaler_type prometheus_scaler_type = {
 	.data_size = sizeof(struct prometheus),
 	.build = build,
 	.data_done = data_done,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 };

@@ -244,12 +244,6 @@ static void data_done(void *data)
 
 /* ---- Asking ---- */
 
-/* A question in progress. */
-struct mysql_ask {
-	struct scaler_ask base;
-	struct mysqlpool_call *call;
-};
-
 /* The value is not shown: it may be confidential. */
 static void tell_no_number(const char *source, const struct mysqlvalue *value, struct err *err)
 {
@@ -267,33 +261,30 @@ static void tell_no_number(const char *source, const struct mysqlvalue *value, s
 
 static void on_value(void *arg, const struct mysqlvalue *value, const struct err *failed)
 {
-	struct mysql_ask *ask = arg;
+	struct scaler_ask *ask = arg;
 	struct err err;
 
 	if (!failed && !value->is_number) {
-		tell_no_number(ask->base.question->source, value, &err);
+		tell_no_number(ask->question->source, value, &err);
 		failed = &err;
 	}
 	scaler_ask_end(ask, failed ? 0 : value->number, failed);
 }
 
-static void *mysql_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
-	void *arg)
+static void ask(void *handle)
 {
-	const struct mysql *q = question->data;
-	struct mysql_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
+	struct scaler_ask *a = handle;
+	const struct mysql *q = a->question->data;
 
-	ask->call = mysqlpool_ask(sources->mysql, q->endpoint, q->query, deadline_ms, on_value, ask);
-	return ask;
+	a->call = mysqlpool_ask(a->sources->mysql, q->endpoint, q->query, a->deadline_ms, on_value, a);
 }
 
-static void mysql_ask_cancel(void *handle)
+static void cancel(void *handle)
 {
-	struct mysql_ask *ask = handle;
-
-	mysqlpool_cancel(ask->call);
-	scaler_ask_free(ask);
+	mysqlpool_cancel(((struct scaler_ask *)handle)->call);
 }
+
+static const struct scaler_asker asker = { .ask = ask, .cancel = cancel };
 
 const struct scaler_type mysql_scaler_type = {
 	.name = "mysql",
@@ -302,6 +293,5 @@ const struct scaler_type mysql_scaler_type = {
 	.data_size = sizeof(struct mysql),
 	.build = build,
 	.data_done = data_done,
-	.ask = mysql_ask,
-	.cancel = mysql_ask_cancel,
+	.asker = &asker,
 };

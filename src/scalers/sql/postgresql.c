@@ -188,12 +188,6 @@ static int build(struct scaler_build *b, struct err *err)
 
 /* ---- Asking ---- */
 
-/* A question in progress. */
-struct pg_ask {
-	struct scaler_ask base;
-	struct pg_call *call;
-};
-
 /* Types often selected by mistake, by their fixed OIDs in PostgreSQL's catalogue. */
 static const char *type_advice(unsigned type)
 {
@@ -255,34 +249,31 @@ static int judge_answer(const struct pg_answer *a, double *value, struct err *er
 
 static void on_answer(void *arg, const struct pg_answer *answer, const struct err *failed)
 {
-	struct pg_ask *ask = arg;
+	struct scaler_ask *ask = arg;
 	struct err err = { 0 };
 	double value = 0;
 
 	if (!failed && judge_answer(answer, &value, &err)) {
-		err_wrap(&err, "%s", ask->base.question->source);
+		err_wrap(&err, "%s", ask->question->source);
 		failed = &err;
 	}
 	scaler_ask_end(ask, value, failed);
 }
 
-static void *start_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
-	void *arg)
+static void ask(void *handle)
 {
-	const struct postgresql *q = question->data;
-	struct pg_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
+	struct scaler_ask *a = handle;
+	const struct postgresql *q = a->question->data;
 
-	ask->call = pg_query(sources->pg, q->endpoint, q->query, deadline_ms, on_answer, ask);
-	return ask;
+	a->call = pg_query(a->sources->pg, q->endpoint, q->query, a->deadline_ms, on_answer, a);
 }
 
-static void cancel_ask(void *handle)
+static void cancel(void *handle)
 {
-	struct pg_ask *ask = handle;
-
-	pg_cancel(ask->call);
-	scaler_ask_free(ask);
+	pg_cancel(((struct scaler_ask *)handle)->call);
 }
+
+static const struct scaler_asker asker = { .ask = ask, .cancel = cancel };
 
 /* ---- Watching ---- */
 
@@ -390,8 +381,7 @@ const struct scaler_type postgresql_scaler_type = {
 	.data_size = sizeof(struct postgresql),
 	.build = build,
 	.data_done = data_done,
-	.ask = start_ask,
-	.cancel = cancel_ask,
+	.asker = &asker,
 	.watch = start_watch,
 	.unwatch = stop_watch,
 	.watch_report = watch_report,

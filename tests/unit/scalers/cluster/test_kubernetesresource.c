@@ -265,7 +265,7 @@ static struct question *question(const char *metadata)
 
 static void *ask(struct question *q)
 {
-	return q->type->ask(&t.sources, q, loop_now_ms(t.sources.loop) + ASK_MS, on_answer, NULL);
+	return question_ask(q, &t.sources, loop_now_ms(t.sources.loop) + ASK_MS, on_answer, NULL);
 }
 
 /* The answer; -1: an error in t.err. */
@@ -461,7 +461,7 @@ static void too_late(void **state)
 	handle = ask(q);
 	fakeloop_advance(1000);
 	assert_int_equal(t.answers, 0);
-	q->type->cancel(handle);
+	question_cancel(handle);
 	fakeloop_advance(ASK_MS);
 	assert_int_equal(t.answers, 1);
 	assert_int_equal(t.err.kind, ERR_TEMPORARY);

@@ -491,7 +491,7 @@ static void answers(const char *first, size_t first_len, const char *second, siz
 
 static void *ask(struct question *q, int64_t within_ms)
 {
-	return external_scaler_type.ask(&w.sources, q, loop_now_ms(w.loop) + within_ms, on_answer, NULL);
+	return question_ask(q, &w.sources, loop_now_ms(w.loop) + within_ms, on_answer, NULL);
 }
 
 static void asking_needs_value_and_activity(void **state)
@@ -523,8 +523,8 @@ static void asking_needs_value_and_activity(void **state)
 		w.one.question->source);
 	assert_string_equal(w.said, said);
 	answers(BYTES("\x0a\x02\x10\x07"), BYTES("\x08\x01"));
-	external_scaler_type.cancel(ask(w.one.question, 5000));
-	external_scaler_type.cancel(ask(w.whole.question, 5000));
+	question_cancel(ask(w.one.question, 5000));
+	question_cancel(ask(w.whole.question, 5000));
 	assert_int_equal(grpc_stats(w.sources.grpc).calls, 0);
 	assert_int_equal(h2server_connections(w.server), 1);
 	end();
