@@ -78,8 +78,8 @@ struct param_row {
 
 /*
  * The fields of most tables are stored in the data of the type's question and are part of its key.
- * Those of a login are temporary: build makes an endpoint or an access of them, and adds its key to
- * the question's.
+ * Those of a login exist during the build (params_login), which makes an endpoint or an access of
+ * them, and adds its key to the question's.
  */
 struct param_table {
 	const struct param_row *rows;
@@ -176,14 +176,24 @@ struct scaler_build {
 	char *source;       /* owned; the question's; over HTTP NULL is the URL's origin */
 	int64_t timeout_ms; /* the question's; over HTTP 0 is the login's */
 	struct buf key;     /* params_add_key */
+	/* ---- private: the fields of logins, freed after the build ---- */
+	struct param_login *logins;
 };
 
 /*
+ * Zeroed fields of `size` bytes for the rows of login tables. The build owns them, and frees with
+ * them what params_read_rows has read into them.
+ */
+void *params_login(struct scaler_build *b, size_t size);
+void params_logins_done(struct scaler_build *b);
+
+/*
  * Reads another table, or the rows with one of the bits, as params_read_when (0: the rows without
- * any). 0 or -1; sets b->open when some values are unknown. The caller frees a login's fields with
- * params_done in any case.
+ * any). 0 or -1; sets b->open when some values are unknown.
  */
 int params_read_rows(struct scaler_build *b, const struct param_table *t, unsigned when, void *fields, struct err *err);
+/* The same for the rows without bits of a login's first table: its fields, or NULL. */
+void *params_read_login(struct scaler_build *b, const struct param_table *t, size_t size, struct err *err);
 
 /*
  * Adds to the question's key a part that is no field of a row: the key of an endpoint or access,

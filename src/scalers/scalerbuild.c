@@ -135,6 +135,7 @@ static int build_once(const struct scaler_params *params, const struct scaler_ty
 		scaler_done(out);
 	}
 	question_data_free(type, b.data);
+	params_logins_done(&b);
 	free(b.source);
 	buf_done_secret(&b.key);
 	*name = b.metric_name;

@@ -56,22 +56,18 @@ static int take_url(const struct awsquery_fields *f, const char *service, char *
 
 int awsquery_login(struct scaler_build *b, const char *service, struct httplogin *out, struct err *err)
 {
-	struct awsquery_fields f = { 0 };
+	const struct awsquery_fields *f = params_read_login(b, &awsquery_table, sizeof(*f), err);
 	struct webaccess_config config = { .service = service };
-	int rc = params_read_rows(b, &awsquery_table, 0, &f, err);
+	int rc = f ? awslogin_read(b->params, f->region, &config.identity, err) : -1;
 
-	if (rc == 0) {
-		rc = awslogin_read(b->params, f.region, &config.identity, err);
-		b->open |= rc == 1;
-	}
+	b->open |= rc == 1;
 	if (rc >= 0 && !b->open) {
-		config.region = f.region;
-		rc = take_url(&f, service, &out->url, err);
+		config.region = f->region;
+		rc = take_url(f, service, &out->url, err);
 		out->access = rc == 0 ? webaccess_new(&config, err) : NULL;
 		rc = out->access ? 0 : -1;
 	}
 	identity_unref(config.identity);
-	params_done(&awsquery_table, &f);
 	return rc < 0 ? -1 : 0;
 }
 

@@ -173,16 +173,15 @@ static int log_in(struct scaler_build *b, char *token, struct err *err)
 static int build(struct scaler_build *b, struct err *err)
 {
 	struct pipelines *q = b->data;
-	struct pipelines_login f = { 0 };
-	int rc = check(q, err) || params_read_rows(b, &login_table, 0, &f, err) || (!b->open && log_in(b, f.token, err))
-		? -1
-		: 0;
+	struct pipelines_login *f;
 
+	if (check(q, err))
+		return -1;
 	settle(q);
 	b->metric_name = params_normalise(q->pool_name ? mem_printf("azure-pipelines-%s", q->pool_name)
 						       : mem_printf("azure-pipelines-%lld", (long long)q->pool_id));
-	params_done(&login_table, &f);
-	return rc;
+	f = params_read_login(b, &login_table, sizeof(*f), err);
+	return !f || (!b->open && log_in(b, f->token, err)) ? -1 : 0;
 }
 
 /* ---- Asking ---- */

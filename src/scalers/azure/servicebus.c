@@ -188,17 +188,15 @@ static int log_in_as_kscaled(struct scaler_build *b, const char *namespace_, str
 
 static int log_in(struct scaler_build *b, struct servicebus *q, struct err *err)
 {
-	struct servicebus_login f = { 0 };
-	int rc = params_read_rows(b, &login_table, 0, &f, err), workload;
+	const struct servicebus_login *f = params_read_login(b, &login_table, sizeof(*f), err);
+	int rc = f ? azurelogin_is_workload(b->params->identity, b->params->type, err) : -1;
 
-	workload = rc ? -1 : azurelogin_is_workload(b->params->identity, b->params->type, err);
-	if (workload > 0)
-		rc = log_in_as_kscaled(b, f.namespace_, q, err);
-	else if (workload == 0 && !b->open)
-		rc = log_in_by_string(f.connection, q, err);
-	params_done(&login_table, &f);
+	if (rc > 0)
+		rc = log_in_as_kscaled(b, f->namespace_, q, err);
+	else if (rc == 0 && !b->open)
+		rc = log_in_by_string(f->connection, q, err);
 	params_add_key(b, q->key_name);
-	return workload < 0 || rc ? -1 : 0;
+	return rc;
 }
 
 static char *make_metric_name(const struct servicebus *q)

@@ -226,16 +226,12 @@ int storageaccount_read(const struct scaler_params *params, const struct storage
 int storageaccount_login(struct scaler_build *b, const struct storageaccount_service *service,
 	struct storageaccount *out, struct err *err)
 {
-	struct storageaccount_fields f = { 0 };
-	int rc = params_read_rows(b, service->login_table, 0, &f, err);
+	const struct storageaccount_fields *f = params_read_login(b, service->login_table, sizeof(*f), err);
+	int rc = f ? storageaccount_read(b->params, service, f->connection, f->account, b->open, out, err) : -1;
 
-	if (rc == 0) {
-		rc = storageaccount_read(b->params, service, f.connection, f.account, b->open, out, err);
-		b->open |= rc == 1;
-	}
+	b->open |= rc == 1;
 	if (rc == 0)
 		params_add_key(b, out->account);
-	params_done(service->login_table, &f);
 	return rc < 0 ? -1 : 0;
 }
 

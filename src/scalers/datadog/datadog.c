@@ -242,12 +242,11 @@ static char *name_of(const struct datadog *q)
 static int build(struct scaler_build *b, struct err *err)
 {
 	struct datadog *q = b->data;
-	struct datadog_login f = { 0 };
-	int rc = read_rest(b, q, &f, err) || (!b->open && log_in(q, &f, err)) ? -1 : 0;
+	struct datadog_login *f = params_login(b, sizeof(*f));
+	int rc = read_rest(b, q, f, err) || (!b->open && log_in(q, f, err)) ? -1 : 0;
 
 	b->scaler->whole_name = q->by_agent;
 	b->metric_name = name_of(q);
-	params_done(&login_table, &f);
 	return rc;
 }
 

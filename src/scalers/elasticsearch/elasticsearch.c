@@ -249,18 +249,14 @@ static int compile_known(const struct search_kind *kind, struct search *q, const
 	return rc;
 }
 
-static int read_login(const struct search_kind *kind, struct scaler_build *b, struct search_login *f, struct err *err)
+static int build_search(const struct search_kind *kind, struct scaler_build *b, struct err *err)
 {
-	return params_read_rows(b, &login_table, 0, f, err) || params_read_rows(b, kind->login_table, 0, f, err) ? -1
-														 : 0;
-}
-
-static int complete(const struct search_kind *kind, struct scaler_build *b, const struct search_login *f,
-	struct err *err)
-{
+	struct search_login *f = params_login(b, sizeof(*f));
 	bool known = !params_is_unknown(&table, b->params, AT(template));
 	struct search *q = b->data;
 
+	if (params_read_rows(b, &login_table, 0, f, err) || params_read_rows(b, kind->login_table, 0, f, err))
+		return -1;
 	if (known && !params_is_unknown(&table, b->params, AT(query)) && check_query(kind, q, err))
 		return -1;
 	if (compile_known(kind, q, f, err) || (!b->open && kind->reach(q, f, err)))
@@ -272,16 +268,6 @@ static int complete(const struct search_kind *kind, struct scaler_build *b, cons
 	for (size_t i = 1; i < q->count; i++)
 		params_add_key(b, q->addresses[i]);
 	return 0;
-}
-
-static int build_search(const struct search_kind *kind, struct scaler_build *b, struct err *err)
-{
-	struct search_login f = { 0 };
-	int rc = read_login(kind, b, &f, err) || complete(kind, b, &f, err) ? -1 : 0;
-
-	params_done(&login_table, &f);
-	params_done(kind->login_table, &f);
-	return rc;
 }
 
 static int build_elasticsearch(struct scaler_build *b, struct err *err)

@@ -116,15 +116,10 @@ static int connect_to(struct scaler_build *b, const struct etcd_login *f, struct
 static int build(struct scaler_build *b, struct err *err)
 {
 	const struct etcdquestion *q = b->data;
-	struct etcd_login f = { 0 };
-	int rc = params_read_rows(b, &login_table, 0, &f, err) || check_known(q, err) ||
-			(!b->open && (check(&f, err) || connect_to(b, &f, err)))
-		? -1
-		: 0;
+	const struct etcd_login *f = params_read_login(b, &login_table, sizeof(*f), err);
 
 	b->metric_name = params_normalise(mem_printf("etcd-%s", q->key));
-	params_done(&login_table, &f);
-	return rc;
+	return !f || check_known(q, err) || (!b->open && (check(f, err) || connect_to(b, f, err))) ? -1 : 0;
 }
 
 /* ---- Asking ---- */

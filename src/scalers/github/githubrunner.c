@@ -176,16 +176,14 @@ static int log_in(struct scaler_build *b, const struct github_login *f, struct e
 static int build(struct scaler_build *b, struct err *err)
 {
 	struct github *q = b->data;
-	struct github_login f = { 0 };
-	int rc = check_names(q, err) || params_read_rows(b, &login_table, 0, &f, err) ||
-			(!b->open && log_in(b, &f, err))
-		? -1
-		: 0;
+	const struct github_login *f;
 
 	b->scaler->activation = (double)(b->scaler->target.milli / 1000) - 1;
 	b->metric_name = q->owner ? params_normalise(mem_printf("github-runner-%s", q->owner)) : NULL;
-	params_done(&login_table, &f);
-	return rc;
+	if (check_names(q, err))
+		return -1;
+	f = params_read_login(b, &login_table, sizeof(*f), err);
+	return !f || (!b->open && log_in(b, f, err)) ? -1 : 0;
 }
 
 /* ---- Asking ---- */

@@ -385,23 +385,19 @@ static int connect_to(struct scaler_build *b, struct kafka_login *f, enum sasl s
 static int build(struct scaler_build *b, struct err *err)
 {
 	const struct kafkaquestion *q = b->data;
-	struct kafka_login f = { 0 };
+	struct kafka_login *f = params_login(b, sizeof(*f));
 	enum sasl sasl = SASL_NONE;
-	int rc = read_login(b, &f, &sasl, err);
 
 	b->metric_name = make_metric_name(b->params, q);
 	b->scaler->target = quantity_from_int(q->rules.threshold);
-	if (rc == 0 &&
-		(check_names(q, err) || check_numbers(q, b->scaler->activation, err) ||
-			check_version(q->version, err) || check_places(b->params, err)))
-		rc = -1;
-	if (rc == 0 && !b->open &&
-		(check_together(q, is_apache(b->params), err) || check_login(sasl, &f, err) ||
-			connect_to(b, &f, sasl, err)))
-		rc = -1;
-	params_done(&login_table, &f);
-	params_done(&sarama_login_table, &f);
-	return rc;
+	if (read_login(b, f, &sasl, err) || check_names(q, err) || check_numbers(q, b->scaler->activation, err) ||
+		check_version(q->version, err) || check_places(b->params, err))
+		return -1;
+	return !b->open &&
+			(check_together(q, is_apache(b->params), err) || check_login(sasl, f, err) ||
+				connect_to(b, f, sasl, err))
+		? -1
+		: 0;
 }
 
 #define KAFKA_TYPE(word, go_word, own, own_login)                                                                      \

@@ -203,17 +203,15 @@ static int judge_address(const struct scaler_params *params, const struct mongod
 static int build(struct scaler_build *b, struct err *err)
 {
 	struct mongodb *q = b->data;
-	struct mongodb_login f = { 0 };
-	int rc = params_read_rows(b, &login_table, 0, &f, err);
+	struct mongodb_login *f = params_read_login(b, &login_table, sizeof(*f), err);
 
-	/* KEDA detects a bad query only when it asks. */
-	if (rc == 0 && mongofilter_parse(q->query, &q->what.filter, err))
-		rc = err_wrap(err, "parameter \"query\"");
-	if (rc == 0)
-		rc = b->open ? judge_address(b->params, &f, q->what.database, err) : connect_to(b, &f, err);
 	b->metric_name = params_normalise(mem_printf("mongodb-%s", q->what.collection));
-	params_done(&login_table, &f);
-	return rc;
+	if (!f)
+		return -1;
+	/* KEDA detects a bad query only when it asks. */
+	if (mongofilter_parse(q->query, &q->what.filter, err))
+		return err_wrap(err, "parameter \"query\"");
+	return b->open ? judge_address(b->params, f, q->what.database, err) : connect_to(b, f, err);
 }
 
 static void data_done(void *data)

@@ -563,10 +563,10 @@ static int read_rest(struct scaler_build *b, struct fields *f, struct err *err)
 int rabbitmqparams_build(struct scaler_build *b, struct err *err)
 {
 	struct rabbitmqparams_question *q = b->data;
-	struct fields f = { 0 };
+	struct fields *f = params_login(b, sizeof(*f));
 	bool any_timeout = q->mode == NO_MODE;
-	int rc = read_rest(b, &f, err) || take_mode(q, err) || take_target(b, q, err) ||
-			(!b->open && connect_to(b, &f, any_timeout, err))
+	int rc = read_rest(b, f, err) || take_mode(q, err) || take_target(b, q, err) ||
+			(!b->open && connect_to(b, f, any_timeout, err))
 		? -1
 		: 0;
 
@@ -574,6 +574,5 @@ int rabbitmqparams_build(struct scaler_build *b, struct err *err)
 	if (!rabbitmqvalue_depends_on_activation(q->mode))
 		q->activation = 0;
 	b->metric_name = metric_name_of(q->queue);
-	params_done(&rabbitmqparams_login_table, &f);
 	return rc;
 }

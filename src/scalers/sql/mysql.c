@@ -226,15 +226,15 @@ static char *make_metric_name(const struct scaler_params *params, const struct m
 
 static int build(struct scaler_build *b, struct err *err)
 {
-	struct mysql_login f = { .tls = TLS_UNSAID };
-	int rc = params_read_rows(b, &login_table, 0, &f, err);
+	struct mysql_login *f = params_login(b, sizeof(*f));
 
-	if (rc == 0)
-		rc = b->open ? judge_address(b->params, &f, err) : connect_to(b, &f, err);
-	if (rc == 0 && !b->open)
-		b->metric_name = make_metric_name(b->params, &f);
-	params_done(&login_table, &f);
-	return rc;
+	f->tls = TLS_UNSAID;
+	if (params_read_rows(b, &login_table, 0, f, err))
+		return -1;
+	if (b->open)
+		return judge_address(b->params, f, err);
+	b->metric_name = make_metric_name(b->params, f);
+	return connect_to(b, f, err);
 }
 
 static void data_done(void *data)

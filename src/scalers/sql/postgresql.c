@@ -175,15 +175,14 @@ static int connect_to(struct scaler_build *b, const struct postgresql_login *f, 
 
 static int build(struct scaler_build *b, struct err *err)
 {
-	struct postgresql_login f = { 0 };
-	int rc = params_read_rows(b, &login_table, 0, &f, err) || check_question(b->data, err) ? -1 : 0, workload;
+	const struct postgresql_login *f = params_read_login(b, &login_table, sizeof(*f), err);
+	int workload;
 
-	workload = rc ? -1 : azurelogin_is_workload_or_none(b->params->identity, err);
-	if (workload < 0 || (!b->open && connect_to(b, &f, workload, err)))
-		rc = -1;
 	b->metric_name = mem_dup("postgresql");
-	params_done(&login_table, &f);
-	return rc;
+	if (!f || check_question(b->data, err))
+		return -1;
+	workload = azurelogin_is_workload_or_none(b->params->identity, err);
+	return workload < 0 || (!b->open && connect_to(b, f, workload, err)) ? -1 : 0;
 }
 
 /* ---- Asking ---- */
