@@ -2,12 +2,20 @@
 #include "scalers/httplogin.h"
 
 #include "base/mem.h"
+#include "net/identity/identity.h"
 
 void httplogin_done(struct httplogin *login)
 {
 	webaccess_unref(login->access);
 	mem_free_secret(login->url);
 	*login = (struct httplogin){ 0 };
+}
+
+int httplogin_log_in(struct httplogin *login, const struct webaccess_config *config, struct err *err)
+{
+	login->access = webaccess_new(config, err);
+	identity_unref(config->identity);
+	return login->access ? 0 : -1;
 }
 
 int httplogin_take_url(struct httplogin *login, struct buf *url, struct err *err)

@@ -93,39 +93,30 @@ static int check(const struct pipelines *f, struct err *err)
 }
 
 /* Basic authentication with an empty user name, which webaccess cannot express. */
-static int log_in_by_token(const char *token, struct webaccess **out, struct err *err)
+static int log_in_by_token(const char *token, struct httplogin *out, struct err *err)
 {
 	char *pair = mem_printf(":%s", token), *encoded = base64_encode(pair, strlen(pair)),
 	     *value = mem_printf("Basic %s", encoded);
 	struct webaccess_config config = { .header_name = "Authorization", .header_value = value, .password = token };
+	int rc = httplogin_log_in(out, &config, err);
 
-	*out = webaccess_new(&config, err);
 	mem_free_secret(pair);
 	mem_free_secret(encoded);
 	mem_free_secret(value);
-	return *out ? 0 : err_wrap(err, "parameter \"personalAccessToken\"");
+	return rc ? err_wrap(err, "parameter \"personalAccessToken\"") : 0;
 }
 
 /* As kscaled itself, which needs access to the organization. */
-static int log_in_as_workload(const struct pod_identity *pod, const char *url, struct webaccess **out, struct err *err)
+static int log_in_as_workload(const struct pod_identity *pod, struct httplogin *out, struct err *err)
 {
 	struct disclosure to = { .service = AZURECLOUD_DEVOPS };
 	struct webaccess_config config = { 0 };
-	struct httpurl_place place = { 0 };
-	MEM_AUTO char *host = NULL;
+	MEM_AUTO char *host = disclosure_take_url(&to, out->url, err);
 
-	if (httpurl_place(url, &place, err))
-		return err_wrap(err, "parameter \"organizationURL\"");
-	host = httpurl_host_header(&place);
-	to.host = host;
-	to.clear = strcmp(place.scheme, "https") != 0;
-	config.identity = azurelogin_new(pod, NULL, &to, err);
-	httpurl_place_done(&place);
+	config.identity = host ? azurelogin_new(pod, NULL, &to, err) : NULL;
 	if (!config.identity)
 		return err_wrap(err, "parameter \"organizationURL\"");
-	*out = webaccess_new(&config, err);
-	identity_unref(config.identity);
-	return *out ? 0 : -1;
+	return httplogin_log_in(out, &config, err);
 }
 
 /* Reduces equivalent settings to one form, for the question's key. */
@@ -140,12 +131,10 @@ static void settle(struct pipelines *q)
 
 static int read_url(struct pipelines *q, struct err *err)
 {
-	char *clean = NULL, *user = NULL, *password = NULL;
+	char *clean = httpurl_without_user(q->login.url, err);
 
-	if (httpurl_split_user(q->login.url, &clean, &user, &password, err))
+	if (!clean)
 		return err_wrap(err, "parameter \"organizationURL\"");
-	free(user);
-	mem_free_secret(password);
 	mem_free_secret(q->login.url);
 	q->login.url = clean;
 	return 0;
@@ -166,8 +155,7 @@ static int log_in(struct scaler_build *b, char *token, struct err *err)
 		return -1;
 	if (token)
 		token[strcspn(token, "\r\n")] = '\0'; /* a Secret made from a file ends with a line break */
-	return token ? log_in_by_token(token, &q->login.access, err)
-		     : log_in_as_workload(b->params->identity, q->login.url, &q->login.access, err);
+	return token ? log_in_by_token(token, &q->login, err) : log_in_as_workload(b->params->identity, &q->login, err);
 }
 
 static int build(struct scaler_build *b, struct err *err)

@@ -138,6 +138,7 @@ static int log_in_by_string(const char *connection, struct servicebus *q, struct
 {
 	struct webaccess_config config = { 0 };
 	struct busconnection c;
+	int rc;
 
 	if (!connection)
 		return err_set_about(err, "connection",
@@ -154,9 +155,9 @@ static int log_in_by_string(const char *connection, struct servicebus *q, struct
 		q->key_name = mem_dup(c.key_name);
 		config.password = c.key; /* not sent without a user name */
 	}
-	q->login.access = webaccess_new(&config, err);
+	rc = httplogin_log_in(&q->login, &config, err);
 	busconnection_done(&c);
-	return q->login.access ? 0 : err_wrap(err, "parameter \"connection\"");
+	return rc ? err_wrap(err, "parameter \"connection\"") : 0;
 }
 
 static int log_in_as_kscaled(struct scaler_build *b, const char *namespace_, struct servicebus *q, struct err *err)
@@ -181,9 +182,7 @@ static int log_in_as_kscaled(struct scaler_build *b, const char *namespace_, str
 		return -1;
 	q->login.url = mem_printf("https://%s", host);
 	q->by_identity = true;
-	q->login.access = webaccess_new(&config, err);
-	identity_unref(config.identity);
-	return q->login.access ? 0 : -1;
+	return httplogin_log_in(&q->login, &config, err);
 }
 
 static int log_in(struct scaler_build *b, struct servicebus *q, struct err *err)

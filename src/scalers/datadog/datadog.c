@@ -182,7 +182,7 @@ static int read_rest(struct scaler_build *b, struct datadog *q, struct datadog_l
 }
 
 /* The app key is sent in a header, too: stored as the password, it is wiped and redacted. */
-static struct webaccess *make_access(const struct datadog *q, const struct datadog_login *f, struct err *err)
+static int make_access(struct datadog *q, const struct datadog_login *f, struct err *err)
 {
 	struct webaccess_config config = { .ca_pem = f->ca };
 
@@ -194,7 +194,7 @@ static struct webaccess *make_access(const struct datadog *q, const struct datad
 		config.header_value = f->api_key;
 		config.password = f->app_key;
 	}
-	return webaccess_new(&config, err);
+	return httplogin_log_in(&q->login, &config, err);
 }
 
 static int check_length(const char *text, struct err *err)
@@ -216,8 +216,7 @@ static int log_in(struct datadog *q, const struct datadog_login *f, struct err *
 		return -1;
 	if (f->app_key && strpbrk(f->app_key, "\r\n"))
 		return err_set(err, ERR_INVALID, "parameter \"appKey\" holds a line break");
-	q->login.access = make_access(q, f, err);
-	if (!q->login.access)
+	if (make_access(q, f, err))
 		return -1;
 	if (q->by_agent)
 		q->login.url = mem_printf("https://%s.%s:%lld/apis/external.metrics.k8s.io/v1beta1/namespaces/%s/"

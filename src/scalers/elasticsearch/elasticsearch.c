@@ -115,8 +115,7 @@ static int add_address(struct search *q, const char *text, struct err *err)
 		free(clean);
 		return -1;
 	}
-	for (size_t len = strlen(clean); len > 0 && clean[len - 1] == '/'; len--)
-		clean[len - 1] = '\0';
+	httpurl_cut_slashes(clean);
 	q->addresses[q->count++] = clean;
 	return 0;
 }
@@ -132,8 +131,7 @@ static int add_addresses(struct search *q, const struct param_list *list, struct
 static int log_in(struct search *q, const struct webaccess_config *config, const char *credentials, struct err *err)
 {
 	q->credentials = credentials;
-	q->login.access = webaccess_new(config, err);
-	return q->login.access ? 0 : -1;
+	return httplogin_log_in(&q->login, config, err);
 }
 
 static int log_in_with_password(struct search *q, const struct search_login *f, struct err *err)

@@ -120,25 +120,22 @@ static int check_names(const struct github *f, struct err *err)
 
 static int read_url(struct github *q, struct err *err)
 {
-	char *clean = NULL, *user = NULL, *password = NULL;
+	char *clean = httpurl_without_user(q->login.url, err);
 
-	if (httpurl_split_user(q->login.url, &clean, &user, &password, err))
+	if (!clean)
 		return err_wrap(err, "parameter \"githubApiURL\"");
-	free(user);
-	mem_free_secret(password);
 	mem_free_secret(q->login.url);
 	q->login.url = clean;
-	for (size_t len = strlen(q->login.url); len > 0 && q->login.url[len - 1] == '/'; len--)
-		q->login.url[len - 1] = '\0';
+	httpurl_cut_slashes(q->login.url);
 	if (strpbrk(q->login.url, "?#"))
 		return err_set(err, ERR_INVALID, "parameter \"githubApiURL\" must not have a query (?...)");
 	return 0;
 }
 
-static int make_access(const struct github_login *f, const char *url, struct webaccess **out, struct err *err)
+static int make_access(const struct github_login *f, struct httplogin *out, struct err *err)
 {
 	char application[24], installation[24];
-	const struct githubapp_config app = { .api_url = url,
+	const struct githubapp_config app = { .api_url = out->url,
 		.application = application,
 		.installation = installation,
 		.key_pem = f->key,
@@ -154,16 +151,14 @@ static int make_access(const struct github_login *f, const char *url, struct web
 		config.bearer = f->token;
 	if (f->key && !config.identity)
 		return err_wrap(err, "parameter \"appKey\"");
-	*out = webaccess_new(&config, err);
-	identity_unref(config.identity);
-	return *out ? 0 : -1;
+	return httplogin_log_in(out, &config, err);
 }
 
 static int log_in(struct scaler_build *b, const struct github_login *f, struct err *err)
 {
 	struct github *q = b->data;
 
-	if (check_login(f, err) || read_url(q, err) || make_access(f, q->login.url, &q->login.access, err))
+	if (check_login(f, err) || read_url(q, err) || make_access(f, &q->login, err))
 		return -1;
 	b->timeout_ms = SCAN_MS;
 	q->cache = q->etags ? githubcache_new() : NULL;

@@ -111,9 +111,7 @@ static int take_name(struct gcppubsub *q, struct err *err)
 
 static int log_in(struct scaler_build *b, struct gcppubsub *q, struct err *err)
 {
-	struct webaccess_config config = { 0 };
 	struct googlelogin login;
-	bool own;
 	int rc = googlelogin_read(b->params, GOOGLEKEY_MONITORING_READ, &login, err);
 
 	b->open |= rc == 1;
@@ -121,17 +119,13 @@ static int log_in(struct scaler_build *b, struct gcppubsub *q, struct err *err)
 		return rc < 0 ? -1 : 0;
 	if (!login.identity)
 		return err_set_about(err, "GoogleApplicationCredentials", GOOGLELOGIN_NOT_FOUND);
-	config.identity = login.identity;
-	own = login.own;
-	q->login.access = webaccess_new(&config, err);
-	if (!q->project) {
+	if (q->project)
+		free(login.project);
+	else
 		q->project = login.project;
-		login.project = NULL;
-	}
-	googlelogin_done(&login);
-	if (!q->login.access)
+	if (httplogin_log_in(&q->login, &(struct webaccess_config){ .identity = login.identity }, err))
 		return -1;
-	if (!b->open && !q->project && !own)
+	if (!b->open && !q->project && !login.own)
 		return err_set(err, ERR_INVALID,
 			"the key has no project_id: write the name as projects/PROJECT/subscriptions/NAME");
 	q->login.url = mem_dup(MONITORING_URL);

@@ -216,38 +216,21 @@ static int read_url(const char *name, const char *text, unsigned wanted, struct 
 	return 0;
 }
 
-/*
- * Fills in *to, the host and TLS settings to which kscaled's own token would go; *host owns its
- * text.
- */
-static int fill_disclosure(const struct httpauth_fields *f, const char *url, struct disclosure *to, char **host,
-	struct err *err)
-{
-	struct httpurl_place place;
-
-	*host = NULL;
-	if (httpurl_place(url, &place, err))
-		return -1;
-	to->host = *host = httpurl_host_header(&place);
-	to->clear = strcmp(place.scheme, "https") != 0;
-	to->own_ca = f->ca != NULL;
-	to->insecure = f->insecure;
-	httpurl_place_done(&place);
-	return 0;
-}
-
 /* *out NULL: no Azure identity. */
 static int make_azure(const struct scaler_params *params, const struct httpauth_fields *f, const char *url,
 	struct identity **out, struct err *err)
 {
 	const struct pod_identity *pod = params->identity;
-	struct disclosure to = { .service = AZURECLOUD_PROMETHEUS };
+	struct disclosure to = { .service = AZURECLOUD_PROMETHEUS, .own_ca = f->ca, .insecure = f->insecure };
 	MEM_AUTO char *scope = NULL, *host = NULL;
 	int rc = azurelogin_is_workload_or_none(pod, err);
 
 	if (rc <= 0)
 		return rc;
-	if (azurecloud_prometheus_scope(f->cloud, f->resource, &scope, err) || fill_disclosure(f, url, &to, &host, err))
+	if (azurecloud_prometheus_scope(f->cloud, f->resource, &scope, err))
+		return -1;
+	host = disclosure_take_url(&to, url, err);
+	if (!host)
 		return -1;
 	*out = azurelogin_new(pod, scope, &to, err);
 	return *out ? 0 : err_wrap(err, "parameter \"serverAddress\"");
@@ -255,10 +238,10 @@ static int make_azure(const struct scaler_params *params, const struct httpauth_
 
 static int check_own(const struct httpauth_fields *f, const char *url, struct err *err)
 {
-	struct disclosure to = { .cloud = DISCLOSURE_GOOGLE };
-	MEM_AUTO char *host = NULL;
+	struct disclosure to = { .cloud = DISCLOSURE_GOOGLE, .own_ca = f->ca, .insecure = f->insecure };
+	MEM_AUTO char *host = disclosure_take_url(&to, url, err);
 
-	if (fill_disclosure(f, url, &to, &host, err) || disclosure_check(&to, err))
+	if (!host || disclosure_check(&to, err))
 		return err_wrap(err, "parameter \"serverAddress\"");
 	return 0;
 }
@@ -388,12 +371,9 @@ int httpauth_login(struct scaler_build *b, const char *name, unsigned features, 
 
 int httpauth_cut_url(char *url, const char *name, const char *instead, struct err *err)
 {
-	size_t len = strlen(url);
-
 	if (strchr(url, '?'))
 		return err_set(err, ERR_INVALID, "parameter \"%s\" must not have a query (?...): %s", name, instead);
-	while (len > 0 && url[len - 1] == '/')
-		url[--len] = '\0';
+	httpurl_cut_slashes(url);
 	return 0;
 }
 

@@ -51,14 +51,10 @@ static int take_place(struct nats_question *q, struct err *err)
 {
 	struct hostport place;
 	MEM_AUTO char *url = mem_printf("%s://%s", q->https ? "https" : "http", q->endpoint);
-	char *clean = NULL, *user = NULL, *password = NULL;
-	bool is_good = hostport_parse(q->endpoint, &place) == HOSTPORT_GOOD && *place.host &&
-		!strpbrk(q->endpoint, "/?#@") && httpurl_split_user(url, &clean, &user, &password, NULL) == 0;
+	MEM_AUTO char *clean = httpurl_without_user(url, NULL);
 
-	free(clean);
-	free(user);
-	mem_free_secret(password);
-	if (!is_good)
+	if (!clean || hostport_parse(q->endpoint, &place) != HOSTPORT_GOOD || !*place.host ||
+		strpbrk(q->endpoint, "/?#@"))
 		return err_set(err, ERR_INVALID,
 			"parameter \"natsServerMonitoringEndpoint\" must be host:port, such as nats.default.svc:8222, "
 			"without http://");
