@@ -107,7 +107,7 @@ static void ask(void *handle)
 	a->call = liveanswer_ask(keyvalues_get(a->sources->keys, a->question->data), a->deadline_ms, on_value, a);
 }
 
-static const struct scaler_asker asker = { .ask = ask, .cancel = liveanswer_cancel_ask };
+static const struct scaler_asker asker = { .ask = ask, .cancel = liveanswer_cancel };
 
 /* ---- Watching ---- */
 

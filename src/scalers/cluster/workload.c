@@ -67,7 +67,7 @@ static void ask(void *handle)
 	a->call = liveanswer_ask(podcounts_get(a->sources->pods, a->question->data), a->deadline_ms, on_count, a);
 }
 
-static const struct scaler_asker asker = { .ask = ask, .cancel = liveanswer_cancel_ask };
+static const struct scaler_asker asker = { .ask = ask, .cancel = liveanswer_cancel };
 
 /* ---- Watching ---- */
 

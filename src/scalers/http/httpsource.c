@@ -76,16 +76,6 @@ enum exchange_verdict httpsource_read(struct httpsource *ask, const struct webre
 	return verdict;
 }
 
-static void begin_pause(const struct httpsource *ask, int64_t span_ms, enum httppauses_why why)
-{
-	char origin[256];
-
-	if (span_ms > 0 && ask->base.sources->pauses)
-		httppauses_begin(ask->base.sources->pauses,
-			httpurl_origin(ask->auth.exchange.request.url, origin, sizeof(origin)),
-			webaccess_key(login_of(ask)->access), span_ms, why);
-}
-
 /* The longest of all requests counts. */
 static void add_rest(struct httpsource *ask, const struct webresponse *response)
 {
@@ -114,9 +104,12 @@ static enum exchange_verdict on_read(void *arg, const struct webresponse *respon
 	httppauses_heed(ask->base.sources->pauses, ask->auth.exchange.request.url, login_of(ask)->access, response);
 	add_rest(ask, response);
 	verdict = httpsource_read(ask, response, &ask->answer, err);
-	if (verdict == EXCHANGE_FAILED)
-		begin_pause(ask, err->retry_after_ms,
-			err->retry_after_ms == response->retry_after_ms ? HTTPPAUSES_RETRY_AFTER : HTTPPAUSES_TOO_MANY);
+	/* heed has counted Retry-After already, unless the status is another one */
+	if (verdict == EXCHANGE_FAILED && err->retry_after_ms == response->retry_after_ms)
+		httppauses_begin(ask->base.sources->pauses, ask->auth.exchange.request.url, login_of(ask)->access,
+			err->retry_after_ms, HTTPPAUSES_RETRY_AFTER);
+	else if (verdict == EXCHANGE_FAILED)
+		httpsource_pause(ask, err->retry_after_ms);
 	return verdict;
 }
 
@@ -199,7 +192,8 @@ const struct scaler_asker httpsource_asker = { sizeof(struct httpsource), .ask =
 
 void httpsource_pause(const struct httpsource *ask, int64_t span_ms)
 {
-	begin_pause(ask, span_ms, HTTPPAUSES_TOO_MANY);
+	httppauses_begin(ask->base.sources->pauses, ask->auth.exchange.request.url, login_of(ask)->access, span_ms,
+		"too many requests");
 }
 
 int httpsource_expect(const struct webresponse *answer, int least, int most, struct err *err)
