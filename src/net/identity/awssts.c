@@ -218,11 +218,8 @@ char *awssts_error(const char *body, size_t len)
 		message ? message : "");
 	/* SignatureDoesNotMatch goes on with what was signed, including the session token */
 	words[strcspn(words, "\r\n")] = '\0';
-	for (char *c = words; *c; c++)
-		*c = (unsigned char)*c < ' ' || *c == 0x7f ? ' ' : *c;
-	if (strlen(words) > WORDS_SHOWN)
-		words[WORDS_SHOWN] = '\0';
-	return words;
+	len = strlen(words);
+	return text_line(words, len, words, (len < WORDS_SHOWN ? len : WORDS_SHOWN) + 1);
 }
 
 static bool has_code(const char *body, size_t len, const char *const *codes)

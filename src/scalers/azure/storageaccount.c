@@ -297,9 +297,7 @@ static void put_words(const struct webresponse *answer, char out[WORDS_SHOWN])
 	if (awsxml_read(answer->body, answer->len, paths, MEM_COUNT(paths), found, NULL) == 0 && found[0])
 		snprintf(out, WORDS_SHOWN, ", %.60s%s%.*s", found[0], found[1] ? ": " : "",
 			found[1] ? (int)strcspn(found[1], "\r\n") : 0, found[1] ? found[1] : "");
-	for (char *c = out; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = ' ';
+	text_line(out, strlen(out), out, WORDS_SHOWN);
 	free(found[0]);
 	free(found[1]);
 }

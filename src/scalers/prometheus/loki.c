@@ -76,18 +76,11 @@ static enum exchange_verdict judge(struct httpsource *ask, const struct webrespo
 	struct err *err)
 {
 	const struct loki *q = ask->data;
-	enum promreply reply = httpsource_expect(answer, 200, 299, err)
-		? PROMREPLY_FAILED
-		: promreply_read(answer->status, answer->content_type, answer->body, answer->len, &out->value, err);
+	bool empty;
 
-	if (reply == PROMREPLY_VALUE)
-		return EXCHANGE_DONE;
-	out->value = 0;
-	if (reply == PROMREPLY_EMPTY && q->empty_is_zero)
-		return EXCHANGE_DONE;
-	if (reply == PROMREPLY_EMPTY)
-		err_wrap(err, "ignoreNullValues is false");
-	return EXCHANGE_FAILED;
+	return httpsource_expect(answer, 200, 299, err)
+		? EXCHANGE_FAILED
+		: promreply_judge(answer, q->empty_is_zero, &empty, &out->value, err);
 }
 
 static const struct httpsource_type http = { .subject = "query",

@@ -133,18 +133,11 @@ static enum exchange_verdict judge(struct httpsource *ask, const struct webrespo
 	struct err *err)
 {
 	const struct prometheus *q = ask->data;
-	enum promreply reply = promreply_read(answer->status, answer->content_type, answer->body, answer->len,
-		&out->value, err);
-
-	if (reply == PROMREPLY_EMPTY) {
-		out->value = 0;
+	bool empty;
+	enum exchange_verdict verdict = promreply_judge(answer, q->empty_is_zero, &empty, &out->value, err);
+	if (empty)
 		count_empty(ask->base.sources->counters, q->empty_is_zero);
-	}
-	if (reply == PROMREPLY_VALUE || (reply == PROMREPLY_EMPTY && q->empty_is_zero))
-		return EXCHANGE_DONE;
-	if (reply == PROMREPLY_EMPTY)
-		err_wrap(err, "ignoreNullValues is false");
-	return EXCHANGE_FAILED;
+	return verdict;
 }
 
 static const struct httpsource_type http = { .subject = "query",
