@@ -27,27 +27,26 @@ static int cmd_version(int argc, char **argv);
 static int cmd_help(int argc, char **argv);
 static int cmd_completion(int argc, char **argv);
 
-static const struct commandline run_line = { .print_help = options_help, .values = options_values };
+static const struct commandline version_line = { .name = "version",
+	.summary = "prints the versions of kscaled and its libraries" };
+static const struct commandline help_line = { .name = "help", .summary = "this text" };
 
 static const struct command {
-	const char *name, *help;
+	const struct commandline *line;
 	int (*run)(int argc, char **argv); /* argv[0] is the sub-command; returns the exit status */
-	const struct commandline *line;    /* NULL: takes no arguments */
 } commands[] = {
-	{ "run", "runs the daemon; so does kscaled with flags only", cmd_run, &run_line },
-	{ "explain", "explains the replicas or Jobs of an object", cli_explain, &cli_explain_line },
-	{ "get", "lists the objects of the running daemon", cli_get, &cli_get_line },
-	{ "doctor", "checks every hop from the kubeconfig to a metric and suggests fixes", cli_doctor,
-		&cli_doctor_line },
-	{ "manifests", "prints the objects that a cluster needs, for kubectl apply -f -", cli_manifests,
-		&cli_manifests_line },
-	{ "join", "sets up this host to run kscaled for a cluster", cli_join, &cli_join_line },
-	{ "leave", "removes kscaled from a cluster", cli_leave, &cli_leave_line },
-	{ "init", "prints an example ScaledObject for a type of trigger", cli_init, &cli_init_line },
-	{ "check", "checks manifests without a cluster", cli_check, &cli_check_line },
-	{ "completion", "prints the completion script for bash, zsh or fish", cmd_completion, &cli_completion_line },
-	{ "version", "prints the versions of kscaled and its libraries", cmd_version, NULL },
-	{ "help", "this text", cmd_help, NULL },
+	{ &options_line, cmd_run },
+	{ &cli_explain_line, cli_explain },
+	{ &cli_get_line, cli_get },
+	{ &cli_doctor_line, cli_doctor },
+	{ &cli_manifests_line, cli_manifests },
+	{ &cli_join_line, cli_join },
+	{ &cli_leave_line, cli_leave },
+	{ &cli_init_line, cli_init },
+	{ &cli_check_line, cli_check },
+	{ &cli_completion_line, cmd_completion },
+	{ &version_line, cmd_version },
+	{ &help_line, cmd_help },
 };
 
 static int cmd_help(int argc, char **argv)
@@ -57,9 +56,9 @@ static int cmd_help(int argc, char **argv)
 	puts("kscaled scales Kubernetes workloads on events, by keda.sh objects.\n\nusage: kscaled [run] "
 	     "[OPTION]...\n       kscaled COMMAND [OPTION]...\n\ncommands:");
 	for (size_t i = 0; i < MEM_COUNT(commands); i++)
-		printf("  %-10s %s\n", commands[i].name, commands[i].help);
+		printf("  %-10s %s\n", commands[i].line->name, commands[i].line->summary);
 	puts("\noptions of run; a flag overrides the environment, which overrides the config file:");
-	options_help(stdout);
+	commandline_print_options(&options_line, stdout);
 	return 0;
 }
 
@@ -76,10 +75,10 @@ static int cmd_version(int argc, char **argv)
 
 static int cmd_completion(int argc, char **argv)
 {
-	struct completion_command list[MEM_COUNT(commands)];
+	const struct commandline *list[MEM_COUNT(commands)];
 
 	for (size_t i = 0; i < MEM_COUNT(commands); i++)
-		list[i] = (struct completion_command){ commands[i].name, commands[i].help, commands[i].line };
+		list[i] = commands[i].line;
 	return cli_completion(argc, argv, list, MEM_COUNT(commands));
 }
 
@@ -107,7 +106,7 @@ int main(int argc, char **argv)
 	if (argc < 2 || argv[1][0] == '-')
 		return cmd_run(argc, argv);
 	for (size_t i = 0; i < MEM_COUNT(commands); i++)
-		if (strcmp(argv[1], commands[i].name) == 0)
+		if (strcmp(argv[1], commands[i].line->name) == 0)
 			return commands[i].run(argc - 1, argv + 1);
 	fprintf(stderr, "kscaled: unknown command \"%s\"; `kscaled help` shows the commands\n", argv[1]);
 	return 2;

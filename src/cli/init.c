@@ -14,7 +14,7 @@
 #include "scalers/params.h"
 #include "scalers/scaler.h"
 
-enum { DONE = 0, UNWRITTEN = 1, USAGE = 2 };
+enum { DONE = 0, UNWRITTEN = 1 };
 
 /* ---- The manifest ---- */
 
@@ -297,22 +297,23 @@ bool init_print(const char *name, struct buf *out)
 
 /* ---- The command line ---- */
 
-static const char help_text[] = "usage: kscaled init [-o FILE] TYPE\n"
-				"Print a ScaledObject with a trigger of this type, and a comment for each parameter.\n"
-				"    kscaled init redis -o worker.yaml && kscaled check worker.yaml\n"
-				"\n"
-				"  -o, --output FILE            write to FILE; an existing file is not overwritten\n"
-				"      --help                   print this text\n"
-				"\n"
-				"types: ";
-
 static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+	{ "output", OPTION_TEXT, .argument = "FILE", .letter = 'o',
+		.help = "write to FILE; an existing file is not overwritten" },
+	{ .name = NULL },
 };
 
-const struct commandline cli_init_line = { .help = help_text, .options = options };
+const struct commandline cli_init_line = {
+	.name = "init",
+	.summary = "prints an example ScaledObject for a type of trigger",
+	.usage = "[-o FILE] TYPE",
+	.text = "Print a ScaledObject with a trigger of this type, and a comment for each parameter.\n"
+		"    kscaled init redis -o worker.yaml && kscaled check worker.yaml",
+	.end = "types: ",
+	.list = scaler_type_names,
+	.tables = { { .options = options } },
+	.operands = true,
+};
 
 static int complain_of_type(const char *type)
 {
@@ -321,7 +322,7 @@ static int complain_of_type(const char *type)
 
 	fprintf(stderr, "kscaled init: unknown type \"%.80s\": %s%s%s\n", type, why, specific ? "" : ": ",
 		specific ? "" : scaler_type_names());
-	return USAGE;
+	return COMMANDLINE_WRONG;
 }
 
 /* Never overwrites a file. */
@@ -354,22 +355,14 @@ static int print(const char *type, const char *path)
 
 int cli_init(int argc, char **argv)
 {
-	static char name[] = "kscaled init"; /* getopt's messages begin with it */
 	const char *path = NULL;
-	int c;
+	int operands, status = commandline_read(&cli_init_line, argc, argv, &path, &operands);
 
-	argv[0] = name;
-	optind = 0; /* glibc: reset, main may have used getopt */
-	while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
-		switch (c) {
-		case 'o': path = optarg; break;
-		case 'h': printf("%s%s\n", help_text, scaler_type_names()); return DONE;
-		default: fputs("Try \"kscaled init --help\".\n", stderr); return USAGE;
-		}
-	}
-	if (optind + 1 != argc) {
+	if (status != COMMANDLINE_RUN)
+		return status;
+	if (operands != 1) {
 		fprintf(stderr, "kscaled init: name one type: %s\n", scaler_type_names());
-		return USAGE;
+		return COMMANDLINE_WRONG;
 	}
-	return print(argv[optind], path);
+	return print(argv[1], path);
 }

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
-#include "cli/commandline.h"
+#include "options/commandline.h"
 
 extern const struct commandline cli_init_line;
 

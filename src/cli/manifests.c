@@ -520,97 +520,70 @@ int manifests_print(const struct manifests_params *params, FILE *out, struct err
 	return 0;
 }
 
-static const char help_text[] =
-	"Usage: kscaled manifests [OPTION]...\n"
-	"Print the objects that a cluster needs for kscaled, as YAML:\n"
-	"    kscaled manifests | kubectl apply -f -\n"
-	"\n"
-	"  --host HOST:PORT       where the API server reaches kscaled outside the cluster:\n"
-	"                         a DNS name, an IPv4 address, or an IPv6 address in brackets\n"
-	"  --namespace NS         namespace of kscaled (default: kscaled)\n"
-	"  --image REF            container image (default: kscaled:" PACKAGE_VERSION ")\n"
-	"  --service-name NAME    Service behind the APIService (default: kscaled)\n"
-	"  --watch-namespace NS[,NS]\n"
-	"                         limit the rights on workloads to these namespaces, which must exist (default: all)\n"
-	"  --scale-kinds KIND[,KIND]\n"
-	"                         kinds of workloads to scale, such as deployments,rollouts.argoproj.io (default: *)\n"
-	"  --no-scaledjobs        no rights on Jobs: ScaledJobs are ignored\n"
-	"  --restrict-secret-access\n"
-	"                         read Secrets only in the namespace of kscaled (default: in those it watches)\n"
-	"  --service-account-tokens\n"
-	"                         let it request tokens of service accounts, for boundServiceAccountToken and Vault\n"
-	"  --no-webhook           do not check objects before they are stored\n"
-	"  --no-crds              print no CustomResourceDefinitions, because they are installed\n"
-	"  --replicas N           number of Pods; one leads, all answer (default: 1)\n"
-	"  --priority-class NAME  PriorityClass of the Pods, such as system-cluster-critical\n"
-	"  --network-policy       a NetworkPolicy that opens only the two ports\n"
-	"  --monitor pod|service  a PodMonitor or a ServiceMonitor for the Prometheus operator\n"
-	"  --delete-order         print the documents in the order of deletion\n"
-	"  --help                 print this text\n";
+/* ---- The command line ---- */
 
-static const struct option options[] = {
-	{ "host", required_argument, NULL, 'H' },
-	{ "namespace", required_argument, NULL, 'n' },
-	{ "image", required_argument, NULL, 'i' },
-	{ "service-name", required_argument, NULL, 's' },
-	{ "watch-namespace", required_argument, NULL, 'w' },
-	{ "scale-kinds", required_argument, NULL, 'k' },
-	{ "no-scaledjobs", no_argument, NULL, 'J' },
-	{ "restrict-secret-access", no_argument, NULL, 'r' },
-	{ "service-account-tokens", no_argument, NULL, 't' },
-	{ "no-webhook", no_argument, NULL, 'W' },
-	{ "no-crds", no_argument, NULL, 'C' },
-	{ "replicas", required_argument, NULL, 'R' },
-	{ "priority-class", required_argument, NULL, 'p' },
-	{ "network-policy", no_argument, NULL, 'N' },
-	{ "monitor", required_argument, NULL, 'm' },
-	{ "delete-order", no_argument, NULL, 'd' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+#define AT(member) .offset = offsetof(struct manifests_params, member)
+const struct option manifests_name_options[] = {
+	{ "namespace", OPTION_LABEL, AT(namespace_), "NS", "namespace of kscaled (default: kscaled)" },
+	{ "service-name", OPTION_LABEL, AT(service_name), "NAME", "Service behind the APIService (default: kscaled)" },
+	{ .name = NULL },
 };
 
-const struct commandline cli_manifests_line = { .help = help_text, .options = options };
+const struct option manifests_rights_options[] = {
+	{ "watch-namespace", OPTION_TEXT, AT(watch_namespaces), "NS[,NS]",
+		"limit the rights on workloads to these namespaces, which must exist (default: all)" },
+	{ "scale-kinds", OPTION_TEXT, AT(scale_kinds), "KIND[,KIND]",
+		"kinds of workloads to scale, such as deployments,rollouts.argoproj.io (default: *)" },
+	{ "no-scaledjobs", OPTION_SWITCH, AT(no_scaledjobs), NULL, "no rights on Jobs: ScaledJobs are ignored" },
+	{ "restrict-secret-access", OPTION_SWITCH, AT(restrict_secrets), NULL,
+		"read Secrets only in the namespace of kscaled (default: in those it watches)" },
+	{ "service-account-tokens", OPTION_SWITCH, AT(service_account_tokens), NULL,
+		"let it request tokens of service accounts, for boundServiceAccountToken and Vault" },
+	{ "no-webhook", OPTION_SWITCH, AT(no_webhook), NULL, "do not check objects before they are stored" },
+	{ .name = NULL },
+};
 
-enum { USAGE_ERROR = 2 };
+static const char *const monitors[] = { "pod", "service", NULL };
+
+static const struct option options[] = {
+	{ "host", OPTION_TEXT, AT(host), "HOST:PORT",
+		"where the API server reaches kscaled outside the cluster: a DNS name, an IPv4 address, or an IPv6 "
+		"address in brackets" },
+	{ "image", OPTION_TEXT, AT(image), "REF", "container image (default: kscaled:" PACKAGE_VERSION ")" },
+	{ "no-crds", OPTION_SWITCH, AT(no_crds), NULL,
+		"print no CustomResourceDefinitions, because they are installed" },
+	{ "replicas", OPTION_TEXT, AT(replicas), "N", "number of Pods; one leads, all answer (default: 1)" },
+	{ "priority-class", OPTION_TEXT, AT(priority_class), "NAME",
+		"PriorityClass of the Pods, such as system-cluster-critical" },
+	{ "network-policy", OPTION_SWITCH, AT(network_policy), NULL, "a NetworkPolicy that opens only the two ports" },
+	{ "monitor", OPTION_TEXT, AT(monitor), "pod|service",
+		"a PodMonitor or a ServiceMonitor for the Prometheus operator", .words = monitors },
+	{ "delete-order", OPTION_SWITCH, AT(delete_order), NULL, "print the documents in the order of deletion" },
+	{ .name = NULL },
+};
+#undef AT
+
+const struct commandline cli_manifests_line = {
+	.name = "manifests",
+	.summary = "prints the objects that a cluster needs, for kubectl apply -f -",
+	.usage = "[OPTION]...",
+	.text = "Print the objects that a cluster needs for kscaled, as YAML:\n"
+		"    kscaled manifests | kubectl apply -f -",
+	.tables = { { .options = options }, { .options = manifests_name_options },
+		{ .options = manifests_rights_options } },
+};
 
 int cli_manifests(int argc, char **argv)
 {
-	static char name[] = "kscaled manifests"; /* getopt's messages begin with it */
 	struct manifests_params params = { 0 };
+	int status = commandline_read(&cli_manifests_line, argc, argv, &params, NULL);
 	struct err err;
-	int c;
 
-	argv[0] = name;
-	optind = 0; /* glibc: reset, main may have used getopt */
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case 'H': params.host = optarg; break;
-		case 'n': params.namespace_ = optarg; break;
-		case 'i': params.image = optarg; break;
-		case 's': params.service_name = optarg; break;
-		case 'w': params.watch_namespaces = optarg; break;
-		case 'k': params.scale_kinds = optarg; break;
-		case 'J': params.no_scaledjobs = true; break;
-		case 'r': params.restrict_secrets = true; break;
-		case 't': params.service_account_tokens = true; break;
-		case 'W': params.no_webhook = true; break;
-		case 'C': params.no_crds = true; break;
-		case 'R': params.replicas = optarg; break;
-		case 'p': params.priority_class = optarg; break;
-		case 'N': params.network_policy = true; break;
-		case 'm': params.monitor = optarg; break;
-		case 'd': params.delete_order = true; break;
-		case 'h': fputs(help_text, stdout); return 0;
-		default: fputs("Try \"kscaled manifests --help\".\n", stderr); return USAGE_ERROR;
-		}
-	}
-	if (optind < argc) {
-		fprintf(stderr, "%s: unexpected argument \"%s\"\n", name, argv[optind]);
-		return USAGE_ERROR;
-	}
+	if (status != COMMANDLINE_RUN)
+		return status;
 	if (manifests_print(&params, stdout, &err) < 0) {
-		fprintf(stderr, "%s: %s\n", name, err.msg);
-		return err.kind == ERR_INVALID ? USAGE_ERROR : 1;
+		fprintf(stderr, "kscaled manifests: %s\n", err.msg);
+		return err.kind == ERR_INVALID ? COMMANDLINE_WRONG : 1;
 	}
 	return 0;
 }

@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "cli/commandline.h"
+#include "options/commandline.h"
 
 struct manifests_params {             /* strings are borrowed; NULL: the default */
 	const char *namespace_;       /* own namespace, a DNS-1123 label; "kscaled" */
@@ -51,5 +51,8 @@ int manifests_print(const struct manifests_params *params, FILE *out, struct err
 /* The sub-command: argv[0] is its name. Returns the exit status: 0; 1: error; 2: wrong usage. */
 int cli_manifests(int argc, char **argv);
 extern const struct commandline cli_manifests_line;
+
+/* Shared with join, leave and doctor; over struct manifests_params. */
+extern const struct option manifests_name_options[], manifests_rights_options[];
 
 #endif

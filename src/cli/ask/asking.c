@@ -12,6 +12,15 @@
 
 #define GROUP_PATH "/apis/insight.kscaled.io/v1"
 
+const struct option asking_options[] = {
+	{ "socket", OPTION_TEXT, offsetof(struct insightclient_ways, socket), "PATH",
+		.help = "Unix socket of kscaled on this host" },
+	{ "kubeconfig", OPTION_TEXT, offsetof(struct insightclient_ways, kubeconfig), "FILE",
+		.help = "ask the cluster instead, with this kubeconfig (default: kscaled's socket if one answers, else "
+			"KUBECONFIG)" },
+	{ .name = NULL },
+};
+
 struct asking_screen asking_screen(void)
 {
 	struct winsize size = { 0 };
@@ -29,7 +38,8 @@ int asking_begin(const char *command, struct asking *a, struct insightclient_way
 
 	*a = (struct asking){ .kubeconfig = NULL };
 	if (kubectlplugin_runs()) {
-		ways->kubeconfig = a->kubeconfig = kubectlplugin_kubeconfig();
+		if (!ways->socket && !ways->kubeconfig)
+			ways->kubeconfig = a->kubeconfig = kubectlplugin_kubeconfig();
 		return 0;
 	}
 	if (options_load(0, NULL, &a->options, &err) < 0) {
@@ -45,21 +55,6 @@ void asking_done(struct asking *a)
 {
 	options_done(&a->options);
 	free(a->kubeconfig);
-}
-
-bool asking_take(const char *command, int c, const char *value, struct insightclient_ways *ways)
-{
-	switch (c) {
-	case ASKING_SOCKET: ways->socket = value; return true;
-	case ASKING_KUBECONFIG: ways->kubeconfig = value; return true;
-	case ASKING_STATUS_ADDRESS:
-		fprintf(stderr,
-			"%s: --status-address was removed: use --socket PATH for kscaled on this host (its "
-			"--insight-socket) or --kubeconfig FILE for the cluster\n",
-			command);
-		return false;
-	default: fprintf(stderr, "Try \"%s --help\".\n", command); return false;
-	}
 }
 
 #define NAMES_OF_A_KIND 4

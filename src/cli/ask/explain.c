@@ -17,41 +17,37 @@
 #include "cli/kubectlplugin.h"
 #include "cli/output.h"
 
-static const char help_text[] =
-	"usage: kscaled explain [OPTION]... [KIND] [NAMESPACE/]NAME\n"
-	"Explain the replicas of a ScaledObject's target, or the Jobs of a ScaledJob: readings, the decision and what\n"
-	"limited it, the state of the HorizontalPodAutoscaler, and recent changes with their reasons.\n"
-	"\n"
-	"KIND is so (scaledobject) or sj (scaledjob); without it, the ScaledObject of the name, else the ScaledJob.\n"
-	"\n"
-	"  -n, --namespace NS           the namespace if only NAME is given (default: that of the kubeconfig, else\n"
-	"                               the only one with this name)\n"
-	"  -o, --output json            print the answer as JSON\n" ASKING_HELP;
-
-static const struct option options[] = {
-	{ "namespace", required_argument, NULL, 'n' },
-	{ "output", required_argument, NULL, 'o' },
-	ASKING_OPTIONS,
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+struct explain_arguments {
+	struct insightclient_ways ways;
+	const char *namespace_, *output, *resource /* NULL: either */, *object;
 };
 
 static const char *const formats[] = { "json", NULL };
 
-static const char *const *values(const char *option)
-{
-	return strcmp(option, "output") == 0 ? formats : NULL;
-}
+static const struct option options[] = {
+	{ "namespace", OPTION_TEXT, offsetof(struct explain_arguments, namespace_), "NS", .letter = 'n',
+		.help = "the namespace if only NAME is given (default: that of the kubeconfig, else the only one with "
+			"this name)" },
+	{ "output", OPTION_WORD, offsetof(struct explain_arguments, output), "json", .letter = 'o',
+		.help = "print the answer as JSON", .words = formats },
+	{ .name = NULL },
+};
 
-const struct commandline cli_explain_line = { .help = help_text,
-	.options = options,
-	.values = values,
-	.words = asking_kinds };
-
-struct explain_arguments {
-	struct insightclient_ways ways;
-	const char *namespace_, *resource /* NULL: either */, *object;
-	bool json, help;
+const struct commandline cli_explain_line = {
+	.name = "explain",
+	.summary = "explains the replicas or Jobs of an object",
+	.usage = "[OPTION]... [KIND] [NAMESPACE/]NAME",
+	.text = "Explain the replicas of a ScaledObject's target, or the Jobs of a ScaledJob: readings, the decision\n"
+		"and what limited it, the state of the HorizontalPodAutoscaler, and recent changes with their "
+		"reasons.\n"
+		"\n"
+		"KIND is so (scaledobject) or sj (scaledjob); without it, the ScaledObject of the name, else the\n"
+		"ScaledJob.",
+	.tables = { { .options = options },
+		{ .options = asking_options, .base = offsetof(struct explain_arguments, ways) } },
+	.removed = ASKING_REMOVED,
+	.operands = true,
+	.words = asking_kinds,
 };
 
 /* [KIND] NAME */
@@ -68,29 +64,6 @@ static bool take_words(struct explain_arguments *a, char *const *words, int coun
 	}
 	a->object = count > 0 ? words[count - 1] : NULL;
 	return count == 1 || (count == 2 && a->resource);
-}
-
-static bool read_options(int argc, char **argv, struct explain_arguments *a)
-{
-	int c;
-
-	optind = 0; /* glibc: reset, main may have used getopt */
-	while ((c = getopt_long(argc, argv, "n:o:h", options, NULL)) != -1) {
-		switch (c) {
-		case 'n': a->namespace_ = optarg; break;
-		case 'h': a->help = true; return true;
-		case 'o':
-			a->json = text_is_one_of(optarg, formats);
-			if (a->json)
-				break;
-			fprintf(stderr, "kscaled explain: -o: \"%s\" is not json\n", optarg);
-			return false;
-		default:
-			if (!asking_take("kscaled explain", c, optarg, &a->ways))
-				return false;
-		}
-	}
-	return take_words(a, argv + optind, argc - optind);
 }
 
 /*
@@ -237,7 +210,7 @@ static enum asking_exit print(const struct explain_arguments *a, const json_t *e
 	struct buf out = BUF_INIT(SIZE_MAX);
 	enum asking_exit status;
 
-	if (a->json)
+	if (a->output)
 		return output_json("kscaled explain", explanation) ? ASKING_OK : ASKING_UNREACHABLE;
 	explaintext_render(explanation, &screen, timestamp_now_ms(), &out);
 	status = output_text("kscaled explain", &out) ? ASKING_OK : ASKING_UNREACHABLE;
@@ -307,29 +280,20 @@ static enum asking_exit run(const struct explain_arguments *a, const char *names
 	return status;
 }
 
-static enum asking_exit read_and_run(int argc, char **argv, struct explain_arguments *a)
-{
-	MEM_AUTO char *namespace_ = NULL, *name = NULL;
-
-	if (!read_options(argc, argv, a))
-		return ASKING_UNREACHABLE;
-	if (a->help) {
-		fputs(help_text, stdout);
-		return ASKING_OK;
-	}
-	return read_object(a, &namespace_, &name) ? run(a, namespace_, name) : ASKING_UNREACHABLE;
-}
-
 int cli_explain(int argc, char **argv)
 {
-	static char program[] = "kscaled explain"; /* getopt's messages begin with it */
-	struct explain_arguments a = { .help = false };
+	MEM_AUTO char *namespace_ = NULL, *name = NULL;
+	struct explain_arguments a = { .output = NULL };
 	struct asking asking;
-	enum asking_exit status = ASKING_UNREACHABLE;
+	int words, status = commandline_read(&cli_explain_line, argc, argv, &a, &words);
 
-	argv[0] = program;
-	if (asking_begin(program, &asking, &a.ways) == 0)
-		status = read_and_run(argc, argv, &a);
+	if (status != COMMANDLINE_RUN)
+		return status;
+	if (!take_words(&a, argv + 1, words) || !read_object(&a, &namespace_, &name))
+		return ASKING_UNREACHABLE;
+	status = ASKING_UNREACHABLE;
+	if (asking_begin("kscaled explain", &asking, &a.ways) == 0)
+		status = (int)run(&a, namespace_, name);
 	asking_done(&asking);
-	return (int)status;
+	return status;
 }

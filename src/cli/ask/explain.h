@@ -8,7 +8,7 @@
  */
 
 #include "cli/ask/insightclient.h"
-#include "cli/commandline.h"
+#include "options/commandline.h"
 
 /*
  * The sub-command: argv[0] is its name. Returns the exit status:

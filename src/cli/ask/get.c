@@ -14,36 +14,39 @@
 #include "cli/ask/table.h"
 #include "cli/output.h"
 
-static const char help_text[] =
-	"usage: kscaled get [OPTION]... [KIND]\n"
-	"List the ScaledObjects and ScaledJobs of a running kscaled, with the reason for their replicas and Jobs.\n"
-	"\n"
-	"KIND is so (scaledobject, scaledobjects) or sj (scaledjob, scaledjobs); without it, both.\n"
-	"\n"
-	"  -n, --namespace NS           only this namespace\n"
-	"  -A, --all-namespaces         all namespaces (the default)\n"
-	"  -o, --output FORMAT          wide (more columns) or json\n" ASKING_HELP;
-
-static const struct option options[] = {
-	{ "namespace", required_argument, NULL, 'n' },
-	{ "all-namespaces", no_argument, NULL, 'A' },
-	{ "output", required_argument, NULL, 'o' },
-	ASKING_OPTIONS,
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+struct get_arguments {
+	struct insightclient_ways ways;
+	const char *namespace_, *output;
+	const char *resource; /* NULL: both */
+	bool all;
 };
 
 static const char *const formats[] = { "json", "wide", NULL };
 
-static const char *const *values(const char *option)
-{
-	return strcmp(option, "output") == 0 ? formats : NULL;
-}
+static const struct option options[] = {
+	{ "namespace", OPTION_LABEL, offsetof(struct get_arguments, namespace_), "NS", .help = "only this namespace",
+		.letter = 'n' },
+	{ "all-namespaces", OPTION_SWITCH, offsetof(struct get_arguments, all), .help = "all namespaces (the default)",
+		.letter = 'A' },
+	{ "output", OPTION_WORD, offsetof(struct get_arguments, output), "FORMAT",
+		.help = "wide (more columns) or json", .letter = 'o', .words = formats },
+	{ .name = NULL },
+};
 
-const struct commandline cli_get_line = { .help = help_text,
-	.options = options,
-	.values = values,
-	.words = asking_kinds };
+const struct commandline cli_get_line = {
+	.name = "get",
+	.summary = "lists the objects of the running daemon",
+	.usage = "[OPTION]... [KIND]",
+	.text = "List the ScaledObjects and ScaledJobs of a running kscaled, with the reason for their replicas and\n"
+		"Jobs.\n"
+		"\n"
+		"KIND is so (scaledobject, scaledobjects) or sj (scaledjob, scaledjobs); without it, both.",
+	.tables = { { .options = options },
+		{ .options = asking_options, .base = offsetof(struct get_arguments, ways) } },
+	.removed = ASKING_REMOVED,
+	.operands = true,
+	.words = asking_kinds,
+};
 
 static const struct get_kind {
 	const char *resource, *names;
@@ -132,23 +135,6 @@ size_t get_render(const json_t *answer, const struct asking_screen *screen, bool
 
 /* ---- The command line ---- */
 
-struct get_arguments {
-	struct insightclient_ways ways;
-	const char *namespace_;
-	const char *resource; /* NULL: both */
-	bool wide, json, help;
-};
-
-static bool take_format(struct get_arguments *a, const char *text)
-{
-	a->json = strcmp(text, "json") == 0;
-	a->wide = strcmp(text, "wide") == 0;
-	if (text_is_one_of(text, formats))
-		return true;
-	fprintf(stderr, "kscaled get: -o: \"%s\" is neither wide nor json\n", text);
-	return false;
-}
-
 static bool check_words(struct get_arguments *a, char *const *words, int count)
 {
 	if (count > 0)
@@ -158,34 +144,9 @@ static bool check_words(struct get_arguments *a, char *const *words, int count)
 			"kscaled get: \"%.80s\" is neither so (scaledobjects) nor sj (scaledjobs); `kscaled explain "
 			"NAMESPACE/NAME` explains one object\n",
 			words[a->resource ? 1 : 0]);
-	else if (a->namespace_ && !dnsname_is_label(a->namespace_, strlen(a->namespace_)))
-		fprintf(stderr, "kscaled get: --namespace: \"%.80s\" is not a valid name of a namespace\n",
-			a->namespace_);
 	else
 		return true;
 	return false;
-}
-
-static bool read_arguments(int argc, char **argv, struct get_arguments *a)
-{
-	int c;
-
-	optind = 0; /* glibc: reset, main may have used getopt */
-	while ((c = getopt_long(argc, argv, "n:Ao:h", options, NULL)) != -1) {
-		switch (c) {
-		case 'n': a->namespace_ = optarg; break;
-		case 'A': a->namespace_ = NULL; break;
-		case 'h': a->help = true; return true;
-		case 'o':
-			if (!take_format(a, optarg))
-				return false;
-			break;
-		default:
-			if (!asking_take("kscaled get", c, optarg, &a->ways))
-				return false;
-		}
-	}
-	return check_words(a, argv + optind, argc - optind);
 }
 
 /* ---- Asking ---- */
@@ -205,13 +166,13 @@ static void ask(const struct get_arguments *a, struct insightclient *client, str
 	struct err printed = { 0 };
 
 	for (size_t i = 0; i < MEM_COUNT(kinds); i++) {
-		MEM_AUTO char *path = asking_path(kinds[i].resource, a->namespace_, NULL);
+		MEM_AUTO char *path = asking_path(kinds[i].resource, a->all ? NULL : a->namespace_, NULL);
 		struct err err = { 0 };
 
 		if (a->resource && strcmp(a->resource, kinds[i].resource) != 0)
 			continue;
-		if (insightclient_get(client, path, a->json ? "application/json" : ASKING_TABLE, &out->of[i], &err) ==
-			0)
+		if (insightclient_get(client, path, text_equal(a->output, "json") ? "application/json" : ASKING_TABLE,
+			    &out->of[i], &err) == 0)
 			out->count++;
 		else if (strcmp(printed.msg, err.msg) != 0)
 			fprintf(stderr, "kscaled get: %s\n", err.msg);
@@ -228,7 +189,7 @@ static enum asking_exit print_tables(const struct get_arguments *a, const struct
 
 	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
 		if (answers->of[i])
-			count += get_render(answers->of[i], &screen, a->wide, &out);
+			count += get_render(answers->of[i], &screen, text_equal(a->output, "wide"), &out);
 	if (count == 0)
 		buf_printf(&out, "No %s found.\n",
 			answers->count > 1       ? "ScaledObjects or ScaledJobs"
@@ -264,34 +225,26 @@ static enum asking_exit run(const struct get_arguments *a)
 	else
 		fprintf(stderr, "kscaled get: %s\n", err.msg);
 	if (answers.count > 0)
-		status = a->json ? print_list(&answers) : print_tables(a, &answers);
+		status = text_equal(a->output, "json") ? print_list(&answers) : print_tables(a, &answers);
 	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
 		json_decref(answers.of[i]);
 	insightclient_free(client);
 	return status;
 }
 
-static enum asking_exit read_and_run(int argc, char **argv, struct get_arguments *a)
-{
-	if (!read_arguments(argc, argv, a))
-		return ASKING_UNREACHABLE;
-	if (a->help) {
-		fputs(help_text, stdout);
-		return ASKING_OK;
-	}
-	return run(a);
-}
-
 int cli_get(int argc, char **argv)
 {
-	static char name[] = "kscaled get"; /* getopt's messages begin with it */
-	struct get_arguments a = { .help = false };
+	struct get_arguments a = { .all = false };
 	struct asking asking;
-	enum asking_exit status = ASKING_UNREACHABLE;
+	int words, status = commandline_read(&cli_get_line, argc, argv, &a, &words);
 
-	argv[0] = name;
-	if (asking_begin(name, &asking, &a.ways) == 0)
-		status = read_and_run(argc, argv, &a);
+	if (status != COMMANDLINE_RUN)
+		return status;
+	if (!check_words(&a, argv + 1, words))
+		return ASKING_UNREACHABLE;
+	status = ASKING_UNREACHABLE;
+	if (asking_begin("kscaled get", &asking, &a.ways) == 0)
+		status = (int)run(&a);
 	asking_done(&asking);
-	return (int)status;
+	return status;
 }

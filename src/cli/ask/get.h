@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "cli/ask/asking.h"
-#include "cli/commandline.h"
+#include "options/commandline.h"
 
 /*
  * The sub-command: argv[0] is its name. Returns the exit status:

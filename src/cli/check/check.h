@@ -8,7 +8,7 @@
  * cannot be read is an error on standard error.
  */
 
-#include "cli/commandline.h"
+#include "options/commandline.h"
 
 /*
  * The sub-command: argv[0] is its name. Returns the exit status: 0: no problems; 1: problems; 2:

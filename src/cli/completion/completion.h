@@ -4,18 +4,13 @@
 
 /*
  * `kscaled completion SHELL`: prints the script for bash, zsh or fish that completes kscaled's
- * command lines, generated from the command-line tables (cli/commandline). Makes no connection.
+ * command lines, generated from the command-line tables (options/commandline). Makes no connection.
  */
 
 #include <stddef.h>
 
 #include "base/err.h"
-#include "cli/commandline.h"
-
-struct completion_command {
-	const char *name, *help;
-	const struct commandline *line; /* NULL: nothing follows the name */
-};
+#include "options/commandline.h"
 
 extern const struct commandline cli_completion_line;
 
@@ -23,9 +18,9 @@ extern const struct commandline cli_completion_line;
  * The script, which the caller owns. Flags without a command belong to commands[0]. NULL and
  * ERR_INVALID: unknown shell.
  */
-char *completion_script(const char *shell, const struct completion_command *commands, size_t count, struct err *err);
+char *completion_script(const char *shell, const struct commandline *const *commands, size_t count, struct err *err);
 
 /* The sub-command: argv[0] is its name. Returns the exit status: 0; 1: error; 2: wrong usage. */
-int cli_completion(int argc, char **argv, const struct completion_command *commands, size_t count);
+int cli_completion(int argc, char **argv, const struct commandline *const *commands, size_t count);
 
 #endif

@@ -30,13 +30,7 @@ static const char tail[] = "	esac\n"
 			   "}\n"
 			   "complete -F _kscaled kscaled\n";
 
-static void put_words(struct buf *out, const char *const *words)
-{
-	for (size_t i = 0; words && words[i]; i++)
-		buf_printf(out, "%s%s", i > 0 ? " " : "", words[i]);
-}
-
-static void put_argument(struct buf *out, const struct completion_option *option)
+static void put_argument(struct buf *out, const struct option *option)
 {
 	if (!option->argument)
 		return;
@@ -44,47 +38,49 @@ static void put_argument(struct buf *out, const struct completion_option *option
 	if (option->letter)
 		buf_printf(out, "-%c|", option->letter);
 	buf_printf(out, "--%s) ", option->name);
-	switch (option->kind) {
+	switch (completion_kind(option)) {
 	case COMPLETION_OPEN: break;
 	case COMPLETION_FILES: buf_puts(out, "_kscaled_paths -f; "); break;
 	case COMPLETION_FOLDERS: buf_puts(out, "_kscaled_paths -d; "); break;
 	case COMPLETION_WORDS:
 		buf_puts(out, "COMPREPLY=($(compgen -W '");
-		put_words(out, option->words);
+		completion_put_words(out, commandline_words(option));
 		buf_puts(out, "' -- \"$cur\")); ");
 		break;
 	}
 	buf_puts(out, "return ;;\n");
 }
 
-static void put_line(struct buf *out, const struct completion_line *line)
+static void put_line(struct buf *out, const struct commandline *line)
 {
+	struct option option;
+
 	buf_printf(out, "\t%s)\n\t\t[[ $cur == -* ]] || case $before in\n", line->name);
-	for (size_t i = 0; i < line->count; i++)
-		put_argument(out, &line->options[i]);
+	for (size_t i = 0; commandline_option(line, i, &option); i++)
+		put_argument(out, &option);
 	buf_puts(out, "\t\tesac\n\t\twords='");
-	for (size_t i = 0; i < line->count; i++)
-		buf_printf(out, "%s--%s", i > 0 ? " " : "", line->options[i].name);
+	for (size_t i = 0; commandline_option(line, i, &option); i++)
+		buf_printf(out, "%s--%s", i > 0 ? " " : "", option.name);
 	buf_puts(out, "'\n");
-	if (line->kind == COMPLETION_FILES) {
+	if (line->files) {
 		buf_puts(out, "\t\t[[ $cur == -* ]] || { _kscaled_paths -f; return; }\n");
 	} else {
 		buf_puts(out, "\t\t[[ $cur == -* ]] || words='");
-		put_words(out, line->words);
+		completion_put_words(out, line->words);
 		buf_puts(out, "'\n");
 	}
 	buf_puts(out, "\t\t;;\n");
 }
 
-void completion_bash(struct buf *out, const struct completion_line *lines, size_t count)
+void completion_bash(struct buf *out, const struct commandline *const *lines, size_t count)
 {
 	buf_puts(out, head);
 	buf_puts(out, "\tif [[ $COMP_CWORD -eq 1 && $cur != -* ]]; then\n\t\tCOMPREPLY=($(compgen -W '");
 	for (size_t i = 0; i < count; i++)
-		buf_printf(out, "%s%s", i > 0 ? " " : "", lines[i].name);
+		buf_printf(out, "%s%s", i > 0 ? " " : "", lines[i]->name);
 	buf_puts(out, "' -- \"$cur\"))\n\t\treturn\n\tfi\n");
-	buf_printf(out, "\t[[ $command != -* ]] || command=%s\n\tcase $command in\n", lines[0].name);
+	buf_printf(out, "\t[[ $command != -* ]] || command=%s\n\tcase $command in\n", lines[0]->name);
 	for (size_t i = 0; i < count; i++)
-		put_line(out, &lines[i]);
+		put_line(out, lines[i]);
 	buf_puts(out, tail);
 }

@@ -17,45 +17,48 @@ static void put_quoted(struct buf *out, const char *text)
 static void put_words(struct buf *out, const char *const *words)
 {
 	buf_puts(out, " -a '");
-	for (size_t i = 0; words[i]; i++)
-		buf_printf(out, "%s%s", i > 0 ? " " : "", words[i]);
+	completion_put_words(out, words);
 	buf_putc(out, '\'');
 }
 
-static void put_option(struct buf *out, const char *command, const struct completion_option *option)
+static void put_option(struct buf *out, const char *command, const struct option *option)
 {
 	buf_printf(out, "complete -c kscaled -n '__kscaled_is %s'", command);
 	if (option->letter)
 		buf_printf(out, " -s %c", option->letter);
 	buf_printf(out, " -l %s", option->name);
 	if (option->argument) {
-		buf_puts(out, option->kind == COMPLETION_FILES ? " -r -F" : " -x");
-		if (option->kind == COMPLETION_FOLDERS)
+		enum completion_kind kind = completion_kind(option);
+
+		buf_puts(out, kind == COMPLETION_FILES ? " -r -F" : " -x");
+		if (kind == COMPLETION_FOLDERS)
 			buf_puts(out, " -a '(__fish_complete_directories (commandline -ct))'");
-		else if (option->kind == COMPLETION_WORDS)
-			put_words(out, option->words);
+		else if (kind == COMPLETION_WORDS)
+			put_words(out, commandline_words(option));
 	}
 	buf_puts(out, " -d ");
 	put_quoted(out, option->help);
 	buf_putc(out, '\n');
 }
 
-static void put_line(struct buf *out, const struct completion_line *line)
+static void put_line(struct buf *out, const struct commandline *line)
 {
-	for (size_t i = 0; i < line->count; i++)
-		put_option(out, line->name, &line->options[i]);
-	if (line->kind == COMPLETION_OPEN)
+	struct option option;
+
+	for (size_t i = 0; commandline_option(line, i, &option); i++)
+		put_option(out, line->name, &option);
+	if (!line->files && !line->words)
 		return;
 	buf_printf(out, "complete -c kscaled -n '__kscaled_is %s%s'", line->name,
-		line->kind == COMPLETION_WORDS ? "; and __kscaled_words 2" : "");
-	if (line->kind == COMPLETION_FILES)
+		line->words ? "; and __kscaled_words 2" : "");
+	if (line->files)
 		buf_puts(out, " -F");
 	else
 		put_words(out, line->words);
 	buf_putc(out, '\n');
 }
 
-void completion_fish(struct buf *out, const struct completion_line *lines, size_t count)
+void completion_fish(struct buf *out, const struct commandline *const *lines, size_t count)
 {
 	buf_printf(out,
 		"# Completion of kscaled for fish: kscaled completion fish | source\n"
@@ -75,12 +78,12 @@ void completion_fish(struct buf *out, const struct completion_line *lines, size_
 		"end\n"
 		"\n"
 		"complete -c kscaled -f\n",
-		lines[0].name, lines[0].name);
+		lines[0]->name, lines[0]->name);
 	for (size_t i = 0; i < count; i++) {
-		buf_printf(out, "complete -c kscaled -n '__kscaled_words 1' -a %s -d ", lines[i].name);
-		put_quoted(out, lines[i].help);
+		buf_printf(out, "complete -c kscaled -n '__kscaled_words 1' -a %s -d ", lines[i]->name);
+		put_quoted(out, lines[i]->summary);
 		buf_putc(out, '\n');
 	}
 	for (size_t i = 0; i < count; i++)
-		put_line(out, &lines[i]);
+		put_line(out, lines[i]);
 }

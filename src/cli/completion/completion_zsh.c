@@ -42,15 +42,15 @@ static void put_action(struct buf *out, enum completion_kind kind, const char *c
 	case COMPLETION_FILES: buf_puts(out, "_files"); break;
 	case COMPLETION_FOLDERS: buf_puts(out, "_files -/"); break;
 	case COMPLETION_WORDS:
-		for (size_t i = 0; words[i]; i++)
-			buf_printf(out, "%c%s", i > 0 ? ' ' : '(', words[i]);
+		buf_putc(out, '(');
+		completion_put_words(out, words);
 		buf_putc(out, ')');
 		break;
 	}
 }
 
 /* '(-n --namespace)'{-n+,--namespace=}'[help]:NS: ' */
-static void put_option(struct buf *out, const struct completion_option *option)
+static void put_option(struct buf *out, const struct option *option)
 {
 	const char *value = option->argument ? "=" : "";
 
@@ -64,41 +64,43 @@ static void put_option(struct buf *out, const struct completion_option *option)
 	buf_putc(out, ']');
 	if (option->argument) {
 		/* A switch also stands for itself. */
-		buf_puts(out, strcmp(option->argument, "BOOL") == 0 ? "::" : ":");
+		buf_puts(out, option->kind == OPTION_BOOL ? "::" : ":");
 		put_quoted(out, option->argument, ":\\");
 		buf_putc(out, ':');
-		put_action(out, option->kind, option->words);
+		put_action(out, completion_kind(option), commandline_words(option));
 	}
 	buf_putc(out, '\'');
 }
 
-static void put_line(struct buf *out, const struct completion_line *line)
+static void put_line(struct buf *out, const struct commandline *line)
 {
+	struct option option;
+
 	buf_printf(out, "\t%s)\n\t\t_arguments -s -S :", line->name);
-	for (size_t i = 0; i < line->count; i++)
-		put_option(out, &line->options[i]);
-	if (line->kind != COMPLETION_OPEN) {
-		buf_puts(out, line->kind == COMPLETION_FILES ? " \\\n\t\t\t'*: :" : " \\\n\t\t\t'1: :");
-		put_action(out, line->kind, line->words);
+	for (size_t i = 0; commandline_option(line, i, &option); i++)
+		put_option(out, &option);
+	if (line->files || line->words) {
+		buf_puts(out, line->files ? " \\\n\t\t\t'*: :" : " \\\n\t\t\t'1: :");
+		put_action(out, line->files ? COMPLETION_FILES : COMPLETION_WORDS, line->words);
 		buf_putc(out, '\'');
 	}
 	buf_puts(out, "\n\t\t;;\n");
 }
 
-void completion_zsh(struct buf *out, const struct completion_line *lines, size_t count)
+void completion_zsh(struct buf *out, const struct commandline *const *lines, size_t count)
 {
 	buf_puts(out, head);
 	for (size_t i = 0; i < count; i++) {
-		buf_printf(out, "\t\t\t'%s:", lines[i].name);
-		put_quoted(out, lines[i].help, "\\");
+		buf_printf(out, "\t\t\t'%s:", lines[i]->name);
+		put_quoted(out, lines[i]->summary, "\\");
 		buf_puts(out, "'\n");
 	}
 	buf_puts(out, "\t\t)\n\t\t_describe -t commands command commands\n\t\treturn\n\tfi\n");
 	buf_printf(out,
 		"\tlocal command=%s\n\tif [[ $words[2] != -* ]]; then\n\t\tcommand=$words[2]\n\t\tshift words\n"
 		"\t\t(( CURRENT-- ))\n\tfi\n\tcase $command in\n",
-		lines[0].name);
+		lines[0]->name);
 	for (size_t i = 0; i < count; i++)
-		put_line(out, &lines[i]);
+		put_line(out, lines[i]);
 	buf_puts(out, tail);
 }

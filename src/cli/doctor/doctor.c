@@ -23,6 +23,7 @@
 #include "cli/doctor/status.h"
 #include "cli/doctor/webhook.h"
 #include "cli/kubectlplugin.h"
+#include "cli/manifests.h"
 #include "cli/output.h"
 #include "kube/config.h"
 #include "options/options.h"
@@ -123,100 +124,49 @@ void doctor_check(const struct doctor_setup *setup, json_t *facts, bool reached,
 
 /* ---- The command line ---- */
 
-static const char help_text[] =
-	"usage: kscaled doctor [OPTION]...\n"
-	"Check each hop from the kubeconfig to a metric; where one fails, print the reason and the command that fixes\n"
-	"it.\n"
-	"\n"
-	"      --kubeconfig FILE        the cluster and the identity (default: kscaled's own, the Pod's, yours)\n"
-	"      --config FILE            kscaled's options (default: " HOST_CONFIG ", if it exists)\n"
-	"  -o, --output json            print the findings as JSON\n"
-	"      --strict                 treat warnings as errors\n"
-	"      --help                   print this text\n"
-	"\n"
-	"How kscaled runs, if neither its configuration nor its installation tells:\n"
-	"      --namespace NS           its namespace (default: where it is found)\n"
-	"      --service-name NAME      the Service behind the APIService\n"
-	"      --watch-namespace NS[,NS]\n"
-	"                               the namespaces that it watches\n"
-	"      --keda-namespace NS      KEDA's namespace\n"
-	"      --restrict-secret-access\n"
-	"                               as the daemon's option of the same name\n"
-	"      --no-webhook             it has no webhook\n"
-	"\n"
-	"How its manifests were made, if you may not list its roles:\n"
-	"      --host HOST:PORT         for kscaled outside the cluster\n"
-	"      --scale-kinds KIND[,KIND]\n"
-	"                               as given to kscaled manifests; so are the next two\n"
-	"      --no-scaledjobs          no rights on Jobs\n"
-	"      --service-account-tokens rights on tokens of service accounts\n"
-	"\n"
-	"Exit status: 0 no errors, at most warnings; 1 errors; 2 the cluster cannot be reached, or wrong usage.\n";
-
-enum {
-	KUBECONFIG = 256,
-	CONFIG,
-	STRICT,
-	NAMESPACE,
-	SERVICE_NAME,
-	WATCH_NAMESPACE,
-	KEDA_NAMESPACE,
-	RESTRICT_SECRETS,
-	NO_WEBHOOK,
-	HOST,
-	SCALE_KINDS,
-	NO_SCALEDJOBS,
-	TOKENS
-};
-
-static const struct option options[] = {
-	{ "kubeconfig", required_argument, NULL, KUBECONFIG },
-	{ "config", required_argument, NULL, CONFIG },
-	{ "output", required_argument, NULL, 'o' },
-	{ "strict", no_argument, NULL, STRICT },
-	{ "namespace", required_argument, NULL, NAMESPACE },
-	{ "service-name", required_argument, NULL, SERVICE_NAME },
-	{ "watch-namespace", required_argument, NULL, WATCH_NAMESPACE },
-	{ "keda-namespace", required_argument, NULL, KEDA_NAMESPACE },
-	{ "restrict-secret-access", no_argument, NULL, RESTRICT_SECRETS },
-	{ "no-webhook", no_argument, NULL, NO_WEBHOOK },
-	{ "host", required_argument, NULL, HOST },
-	{ "scale-kinds", required_argument, NULL, SCALE_KINDS },
-	{ "no-scaledjobs", no_argument, NULL, NO_SCALEDJOBS },
-	{ "service-account-tokens", no_argument, NULL, TOKENS },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+struct doctor_arguments {
+	struct doctor_setup setup;
+	struct manifests_params params; /* its rights */
+	const char *config, *output;
+	bool strict;
 };
 
 static const char *const formats[] = { "json", NULL };
 
-static const char *const *values(const char *option)
-{
-	return strcmp(option, "output") == 0 ? formats : NULL;
-}
-
-const struct commandline cli_doctor_line = { .help = help_text, .options = options, .values = values };
-
-struct doctor_arguments {
-	struct doctor_setup setup;
-	bool json, strict, help;
+static const struct option options[] = {
+#define AT(member) .offset = offsetof(struct doctor_arguments, member)
+	{ "kubeconfig", OPTION_TEXT, AT(setup.kubeconfig), "FILE",
+		"the cluster and the identity (default: kscaled's own, the Pod's, yours)" },
+	{ "config", OPTION_TEXT, AT(config), "FILE", "kscaled's options (default: " HOST_CONFIG ", if it exists)" },
+	{ "output", OPTION_WORD, AT(output), "json", "print the findings as JSON", .letter = 'o', .words = formats },
+	{ "strict", OPTION_SWITCH, AT(strict), NULL, "treat warnings as errors" },
+	{ .name = NULL },
 };
 
-/* The value of --config, which is needed before the other options. NULL: not given. */
-static const char *config_given(int argc, char **argv)
-{
-	const char *given = NULL;
+static const struct option setup_options[] = {
+	{ "namespace", OPTION_LABEL, AT(setup.namespace_), "NS", "its namespace (default: where it is found)" },
+	{ "service-name", OPTION_LABEL, AT(setup.service_name), "NAME", "the Service behind the APIService" },
+	{ "keda-namespace", OPTION_OPTIONAL_LABEL, AT(setup.keda_namespace), "NS", "KEDA's namespace" },
+	{ "host", OPTION_TEXT, AT(setup.host), "HOST:PORT", "where the API server reaches it outside the cluster" },
+	{ .name = NULL },
+#undef AT
+};
 
-	for (int i = 1; i < argc; i++) {
-		const char *value = text_behind(argv[i], "--config");
-
-		if (value && *value == '=')
-			given = value + 1;
-		else if (value && !*value && i + 1 < argc)
-			given = argv[i + 1];
-	}
-	return given;
-}
+const struct commandline cli_doctor_line = {
+	.name = "doctor",
+	.summary = "checks every hop from the kubeconfig to a metric and suggests fixes",
+	.usage = "[OPTION]...",
+	.text = "Check each hop from the kubeconfig to a metric; where one fails, print the reason and the command "
+		"that\n"
+		"fixes it.",
+	.end = "Exit status: 0 no errors, at most warnings; 1 errors; 2 the cluster cannot be reached, or wrong usage.",
+	.tables = { { .options = options },
+		{ .options = setup_options,
+			.heading = "How kscaled runs, if neither its configuration nor its installation tells:" },
+		{ .options = manifests_rights_options,
+			.base = offsetof(struct doctor_arguments, params),
+			.heading = "As for kscaled manifests, if you may not list its roles:" } },
+};
 
 static int load_with(const char *config, struct options *o, struct err *err)
 {
@@ -229,9 +179,9 @@ static int load_with(const char *config, struct options *o, struct err *err)
  * As the daemon does; if neither the command line nor the environment names a configuration file,
  * with that of the systemd unit, if it exists.
  */
-static int load_options(int argc, char **argv, struct options *o, struct err *err)
+static int load_options(const char *config, struct options *o, struct err *err)
 {
-	if (load_with(config_given(argc, argv), o, err))
+	if (load_with(config, o, err))
 		return -1;
 	if (o->config || access(HOST_CONFIG, R_OK) != 0)
 		return 0;
@@ -239,84 +189,35 @@ static int load_options(int argc, char **argv, struct options *o, struct err *er
 	return load_with(HOST_CONFIG, o, err);
 }
 
-static struct doctor_setup setup_of(const struct options *o)
+static const char *not_empty(const char *text)
 {
-	return (struct doctor_setup){ .program = kubectlplugin_runs() ? "kubectl kscaled" : "kscaled",
-		.kubeconfig = o->kubeconfig,
-		.namespace_ = o->namespace_,
-		.service_name = o->service_name,
-		.lease_name = o->lease_name,
-		.keda_namespace = o->keda_namespace,
-		.watch_namespaces = o->watch_namespaces,
-		.tls_cert_file = o->tls_cert_file,
-		.secure_port = o->secure_port,
-		.webhook = o->webhook,
-		.restrict_secrets = o->restrict_secret_access,
-		.take_over = o->take_over,
-		.no_lease = !o->leader_elect };
+	return text && *text ? text : NULL;
 }
 
-static bool is_namespace(const char *option, const char *name)
+/* The command line overrides the daemon's options. */
+static void complete_setup(struct doctor_arguments *a, const struct options *o)
 {
-	if (dnsname_is_label(name, strlen(name)))
-		return true;
-	fprintf(stderr, "kscaled doctor: --%s: \"%.80s\" is not a Kubernetes name\n", option, name);
-	return false;
-}
-
-static bool take_format(struct doctor_arguments *a, const char *text)
-{
-	a->json = strcmp(text, "json") == 0;
-	if (!a->json)
-		fprintf(stderr, "kscaled doctor: -o: \"%.80s\" is not json\n", text);
-	return a->json;
-}
-
-static bool take(struct doctor_arguments *a, int c, const char *value)
-{
+	const struct manifests_params *p = &a->params;
 	struct doctor_setup *s = &a->setup;
 
-	switch (c) {
-	case 'h': a->help = true; return true;
-	case 'o': return take_format(a, value);
-	case KUBECONFIG: s->kubeconfig = value; return true;
-	case CONFIG: return true; /* read by config_given */
-	case STRICT: a->strict = true; return true;
-	case NAMESPACE: s->namespace_ = value; return is_namespace("namespace", value);
-	case SERVICE_NAME:
-		s->service_name = value;
-		s->given |= DOCTOR_GIVEN_SERVICE;
-		return is_namespace("service-name", value);
-	case WATCH_NAMESPACE:
-		s->watch_namespaces = *value ? value : NULL;
-		s->given |= DOCTOR_GIVEN_WATCH;
-		return true;
-	case KEDA_NAMESPACE:
-		s->keda_namespace = *value ? value : NULL;
-		s->given |= DOCTOR_GIVEN_KEDA;
-		return !*value || is_namespace("keda-namespace", value);
-	case RESTRICT_SECRETS: s->restrict_secrets = true; return true;
-	case NO_WEBHOOK: s->webhook = false; return true;
-	case HOST: s->host = value; return true;
-	case SCALE_KINDS: s->scale_kinds = value; return true;
-	case NO_SCALEDJOBS: s->no_scaledjobs = true; return true;
-	case TOKENS: s->service_account_tokens = true; return true;
-	default: fputs("Try \"kscaled doctor --help\".\n", stderr); return false;
-	}
-}
-
-static bool read_arguments(int argc, char **argv, struct doctor_arguments *a)
-{
-	int c;
-
-	optind = 0; /* glibc: reset, main may have used getopt */
-	while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1)
-		if (!take(a, c, optarg))
-			return false;
-	if (optind < argc)
-		fprintf(stderr, "kscaled doctor: unexpected argument \"%.80s\": only options are allowed\n",
-			argv[optind]);
-	return optind == argc;
+	s->given = (s->service_name ? DOCTOR_GIVEN_SERVICE : 0) | (p->watch_namespaces ? DOCTOR_GIVEN_WATCH : 0) |
+		(s->keda_namespace ? DOCTOR_GIVEN_KEDA : 0);
+	s->program = kubectlplugin_runs() ? "kubectl kscaled" : "kscaled";
+	s->kubeconfig = s->kubeconfig ? s->kubeconfig : o->kubeconfig;
+	s->namespace_ = s->namespace_ ? s->namespace_ : o->namespace_;
+	s->service_name = s->service_name ? s->service_name : o->service_name;
+	s->lease_name = o->lease_name;
+	s->keda_namespace = not_empty(s->keda_namespace ? s->keda_namespace : o->keda_namespace);
+	s->watch_namespaces = not_empty(p->watch_namespaces ? p->watch_namespaces : o->watch_namespaces);
+	s->tls_cert_file = o->tls_cert_file;
+	s->secure_port = o->secure_port;
+	s->webhook = o->webhook && !p->no_webhook;
+	s->restrict_secrets = o->restrict_secret_access || p->restrict_secrets;
+	s->take_over = o->take_over;
+	s->no_lease = !o->leader_elect;
+	s->scale_kinds = p->scale_kinds;
+	s->no_scaledjobs = p->no_scaledjobs;
+	s->service_account_tokens = p->service_account_tokens;
 }
 
 /* Generating the manifests checks their options. */
@@ -367,7 +268,7 @@ static bool print(const struct doctor_arguments *a, const struct diagnosis *foun
 	json_t *list;
 	bool good;
 
-	if (a->json) {
+	if (a->output) {
 		list = diagnosis_json(found);
 		good = output_json("kscaled doctor", list);
 		json_decref(list);
@@ -402,36 +303,25 @@ static int run(struct doctor_arguments *a)
 	return worst == DIAGNOSIS_ERROR || (a->strict && worst == DIAGNOSIS_WARNING) ? WRONG : FINE;
 }
 
-static int read_and_run(int argc, char **argv, struct doctor_arguments *a)
-{
-	if (!read_arguments(argc, argv, a))
-		return UNREACHABLE;
-	if (a->help) {
-		fputs(help_text, stdout);
-		return FINE;
-	}
-	return check_setup(&a->setup) ? run(a) : UNREACHABLE;
-}
-
 int cli_doctor(int argc, char **argv)
 {
-	static char name[] = "kscaled doctor"; /* getopt's messages begin with it */
 	MEM_AUTO char *kubeconfig = kubectlplugin_runs() ? kubectlplugin_kubeconfig() : NULL;
-	struct doctor_arguments a = { .help = false };
+	struct doctor_arguments a = { .strict = false };
 	struct options o;
 	struct err err = { 0 };
-	int status;
+	int status = commandline_read(&cli_doctor_line, argc, argv, &a, NULL);
 
-	argv[0] = name;
+	if (status != COMMANDLINE_RUN)
+		return status;
 	json_wipe_on_free();
-	if (load_options(argc, argv, &o, &err)) {
-		fprintf(stderr, "%s: %s\n", name, err.msg);
+	if (load_options(a.config, &o, &err)) {
+		fprintf(stderr, "kscaled doctor: %s\n", err.msg);
 		return UNREACHABLE;
 	}
-	a.setup = setup_of(&o);
-	if (kubeconfig)
+	if (!a.setup.kubeconfig)
 		a.setup.kubeconfig = kubeconfig;
-	status = read_and_run(argc, argv, &a);
+	complete_setup(&a, &o);
+	status = check_setup(&a.setup) ? run(&a) : UNREACHABLE;
 	options_done(&o);
 	return status;
 }

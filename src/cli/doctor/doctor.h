@@ -8,8 +8,8 @@
  * hops' order and dependencies.
  */
 
-#include "cli/commandline.h"
 #include "cli/doctor/facts.h"
+#include "options/commandline.h"
 
 extern const struct commandline cli_doctor_line;
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/join/join.h"
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -38,12 +37,11 @@
 #define METRICS    "/apis/external.metrics.k8s.io/v1beta1"
 
 struct join_arguments {
-	const char *kubeconfig;
+	struct steps_arguments host;
 	struct manifests_params params; /* host: NULL: find it out */
-	struct hostfiles files;
-	unsigned port;   /* that kscaled listens on; 0: not given */
-	int64_t wait_ms; /* -1: not given */
-	bool dry_run, no_start, take_apiservice, help;
+	uint16_t port;                  /* that kscaled listens on; 0: not given */
+	int64_t wait_ms;                /* -1: not given */
+	bool no_start, take_apiservice;
 };
 
 /* One run. */
@@ -273,7 +271,7 @@ static int apply(struct join *j, const json_t *wanted, struct err *err)
 	enum replacement needed;
 	int failed = check_object(j, object, &needed, err) < 0 || respect(j, object, err) < 0;
 
-	if (!failed && j->a.dry_run)
+	if (!failed && j->a.host.dry_run)
 		steps_report("would %s %s", needed == REPLACEMENT_NONE ? "apply" : "replace", title);
 	else if (!failed && replace(j, object, needed, err) < 0)
 		failed = err_wrap(err, "applying %s", title);
@@ -297,7 +295,7 @@ static int drop_endpoints(struct join *j, struct err *err)
 
 		failed = cluster_call(j->cluster, KUBE_GET, paths[i], NULL, &there, err);
 		if (!failed && replacement_is_ours(there)) {
-			if (j->a.dry_run)
+			if (j->a.host.dry_run)
 				steps_report("would delete %s", paths[i]);
 			else
 				failed = cluster_call(j->cluster, KUBE_DELETE, paths[i], NULL, NULL, err);
@@ -326,8 +324,8 @@ static int apply_objects(struct join *j, const struct reach_addr *addr, bool onl
 	if (!failed && !has_endpoints)
 		failed = drop_endpoints(j, err);
 	if (!failed && !only_addr)
-		failed = pruning_run(j->cluster, objects, j->a.dry_run, err);
-	if (!failed && !j->a.dry_run)
+		failed = pruning_run(j->cluster, objects, j->a.host.dry_run, err);
+	if (!failed && !j->a.host.dry_run)
 		steps_report("applied %zu objects with the address %s (%s)", applied, addr->host, addr->why);
 	if (objects)
 		documents_free(objects);
@@ -358,17 +356,17 @@ static char *mint_token(struct join *j, struct err *err)
 
 static int write_files(struct join *j, struct err *err)
 {
-	const struct hostfiles *f = &j->a.files;
+	const struct hostfiles *f = &j->a.host.files;
 	char *token, *kubeconfig;
-	const struct environment env = { .kubeconfig = j->a.kubeconfig,
+	const struct environment env = { .kubeconfig = j->a.host.kubeconfig,
 		.params = &j->a.params,
-		.files = &j->a.files,
+		.files = &j->a.host.files,
 		.given_port = j->a.port,
 		.port = j->port };
 	MEM_AUTO char *environment = environment_text(&env);
 	int failed;
 
-	if (j->a.dry_run) {
+	if (j->a.host.dry_run) {
 		steps_report("would write %s/token, %s/join.env and %s/kubeconfig", f->state_dir, f->config_dir,
 			f->config_dir);
 		return 0;
@@ -392,7 +390,8 @@ static int write_files(struct join *j, struct err *err)
 
 static void find_port(struct join *j)
 {
-	unsigned joined = hostfiles_joined_port(&j->a.files), configured = hostfiles_configured_port(&j->a.files);
+	unsigned joined = hostfiles_joined_port(&j->a.host.files),
+		 configured = hostfiles_configured_port(&j->a.host.files);
 
 	j->port = j->a.port ? j->a.port : configured ? configured : joined ? joined : ENVIRONMENT_USUAL_PORT;
 }
@@ -404,11 +403,11 @@ static void report_port(const struct join *j, const struct reach_addr *addr)
 	MEM_AUTO char *here = mem_printf("%u", j->port);
 
 	if (strcmp(colon + 1, here) == 0)
-		steps_report("kscaled %s on port %u here", j->a.dry_run ? "would listen" : "listens", j->port);
+		steps_report("kscaled %s on port %u here", j->a.host.dry_run ? "would listen" : "listens", j->port);
 	else
 		steps_report("kscaled %s on port %u here (change it with --port): port %s of %.*s must be forwarded to "
 			     "it",
-			j->a.dry_run ? "would listen" : "listens", j->port, colon + 1, (int)(colon - addr->host),
+			j->a.host.dry_run ? "would listen" : "listens", j->port, colon + 1, (int)(colon - addr->host),
 			addr->host);
 }
 
@@ -434,7 +433,7 @@ static int check_user(const struct join *j, struct err *err)
 
 	if (!systemd_is_running() || hostfiles_has_user())
 		return 0;
-	if (!j->a.no_start && !j->a.dry_run)
+	if (!j->a.no_start && !j->a.host.dry_run)
 		return err_set(err, ERR_MISSING,
 			"%s: create it with \"systemd-sysusers kscaled.conf\" and run this again (nothing was changed)",
 			none);
@@ -452,11 +451,11 @@ static int start_service(struct join *j, struct err *err)
 
 	if (j->a.no_start || !systemd_is_running()) {
 		steps_report("start kscaled with: %s",
-			systemd_is_running() || j->a.dry_run ? "systemctl enable --now kscaled"
-							     : "kscaled run, see kscaled(8)");
+			systemd_is_running() || j->a.host.dry_run ? "systemctl enable --now kscaled"
+								  : "kscaled run, see kscaled(8)");
 		return 0;
 	}
-	if (j->a.dry_run) {
+	if (j->a.host.dry_run) {
 		steps_report("would enable and start " SYSTEMD_UNIT);
 		return 0;
 	}
@@ -545,7 +544,7 @@ static int change(struct join *j, bool worked, struct err *err)
 	report_port(j, &j->addrs[0]);
 	if (start_service(j, err) < 0)
 		return -1;
-	if (j->a.dry_run || j->a.wait_ms == 0)
+	if (j->a.host.dry_run || j->a.wait_ms == 0)
 		return 0;
 	/* An immediate answer may still come by the previous address. */
 	for (int i = 0; worked && i < FORGET_NAPS; i++)
@@ -583,7 +582,7 @@ static int run_and_see(struct join *j, struct err *err)
 
 	if (!wanted)
 		return -1;
-	before = j->a.dry_run || j->a.wait_ms == 0 ? NULL : snapshot_take(j->cluster, wanted, &j->a.files);
+	before = j->a.host.dry_run || j->a.wait_ms == 0 ? NULL : snapshot_take(j->cluster, wanted, &j->a.host.files);
 	documents_free(wanted);
 	failed = change(j, before != NULL, err);
 	if (failed && before)
@@ -601,131 +600,52 @@ static int run(struct join *j, struct err *err)
 		fputs(NAME ": warning: the kubeconfig does not verify the API server's certificate, so kscaled will "
 			   "not either\n",
 			stderr);
-	if (j->a.dry_run)
+	if (j->a.host.dry_run)
 		show_dry(j);
 	if (run_and_see(j, err) < 0)
 		return -1;
-	if (!j->a.dry_run && j->a.wait_ms > 0)
+	if (!j->a.host.dry_run && j->a.wait_ms > 0)
 		verify_metric(j->cluster);
 	return 0;
 }
 
-static const char help_text[] =
-	"Usage: kscaled join --kubeconfig FILE [OPTION]...\n"
-	"Prepare a cluster for kscaled on this host, and this host for the cluster.\n"
-	"\n"
-	"  --kubeconfig FILE      the administrator's, such as /etc/rancher/k3s/k3s.yaml\n"
-	"  --host HOST:PORT       where the API server reaches kscaled: a DNS name, an IPv4 address, or an IPv6\n"
-	"                         address in brackets (default: the first address of this host that works)\n"
-	"  --port PORT            the port of kscaled on this host (default: the previous one, else 8443)\n"
-	"  --take-apiservice      take over the external metrics from KEDA or another server\n"
-	"  --dry-run              print what would be done, change nothing\n"
-	"  --no-start             do not start the service\n"
-	"  --wait DURATION        how long to wait for each address until kscaled is reached; 0s: do not\n"
-	"                         wait (default: 60s; with --no-start 0s)\n"
-	"  --config-dir DIR       the directory for kubeconfig and join.env (default: " HOSTFILES_CONFIG ")\n"
-	"  --state-dir DIR        the directory for the token (default: " HOSTFILES_STATE ")\n"
-	"As for kscaled manifests:\n"
-	"  --namespace NS         namespace of kscaled\n"
-	"  --service-name NAME    Service behind the APIService\n"
-	"  --watch-namespace NS[,NS]\n"
-	"                         the namespaces to watch\n"
-	"  --scale-kinds KIND[,KIND]\n"
-	"                         kinds of workloads to scale\n"
-	"  --no-scaledjobs        no rights on Jobs\n"
-	"  --restrict-secret-access\n"
-	"                         read Secrets only in the namespace of kscaled\n"
-	"  --service-account-tokens\n"
-	"                         let it request tokens of service accounts\n"
-	"  --no-webhook           do not check objects before they are stored\n"
-	"  --help                 print this text\n";
-
 static const struct option options[] = {
-	{ "kubeconfig", required_argument, NULL, 'k' },
-	{ "host", required_argument, NULL, 'H' },
-	{ "port", required_argument, NULL, 'p' },
-	{ "take-apiservice", no_argument, NULL, 'T' },
-	{ "dry-run", no_argument, NULL, 'd' },
-	{ "no-start", no_argument, NULL, 'S' },
-	{ "wait", required_argument, NULL, 'w' },
-	{ "config-dir", required_argument, NULL, 'C' },
-	{ "state-dir", required_argument, NULL, 'D' },
-	{ "namespace", required_argument, NULL, 'n' },
-	{ "service-name", required_argument, NULL, 's' },
-	{ "watch-namespace", required_argument, NULL, 'N' },
-	{ "scale-kinds", required_argument, NULL, 'K' },
-	{ "no-scaledjobs", no_argument, NULL, 'J' },
-	{ "restrict-secret-access", no_argument, NULL, 'r' },
-	{ "service-account-tokens", no_argument, NULL, 't' },
-	{ "no-webhook", no_argument, NULL, 'W' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+#define AT(member) .offset = offsetof(struct join_arguments, member)
+	{ "host", OPTION_TEXT, AT(params.host), "HOST:PORT",
+		"where the API server reaches kscaled: a DNS name, an IPv4 address, or an IPv6 address in brackets "
+		"(default: the first address of this host that works)" },
+	{ "port", OPTION_PORT, AT(port), "PORT",
+		"the port of kscaled on this host (default: the previous one, else 8443)", .least = 1 },
+	{ "take-apiservice", OPTION_SWITCH, AT(take_apiservice), NULL,
+		"take over the external metrics from KEDA or another server" },
+	{ "no-start", OPTION_SWITCH, AT(no_start), NULL, "do not start the service" },
+	{ "wait", OPTION_DURATION, AT(wait_ms), "DURATION",
+		"how long to wait for each address until kscaled is reached; 0s: do not wait (default: 60s; with "
+		"--no-start 0s)",
+		.most = STEPS_WAIT_MAX },
+	{ .name = NULL },
+#undef AT
 };
 
-const struct commandline cli_join_line = { .help = help_text, .options = options };
-
-enum { USAGE_ERROR = 2 };
+const struct commandline cli_join_line = {
+	.name = "join",
+	.summary = "sets up this host to run kscaled for a cluster",
+	.usage = "--kubeconfig FILE [OPTION]...",
+	.text = "Prepare a cluster for kscaled on this host, and this host for the cluster.",
+	.tables = { { .options = steps_options, .base = offsetof(struct join_arguments, host) }, { .options = options },
+		{ .options = manifests_name_options,
+			.base = offsetof(struct join_arguments, params),
+			.heading = "As for kscaled manifests:" },
+		{ .options = manifests_rights_options, .base = offsetof(struct join_arguments, params) } },
+};
 
 static int check_arguments(struct join_arguments *a, struct err *err)
 {
-	if (!a->kubeconfig)
+	if (!a->host.kubeconfig)
 		return err_set(err, ERR_INVALID, "--kubeconfig is missing: which cluster to join?");
-	if (*a->files.config_dir != '/' || *a->files.state_dir != '/')
-		return err_set(err, ERR_INVALID, "--config-dir and --state-dir must be absolute paths");
 	if (a->wait_ms < 0)
 		a->wait_ms = a->no_start ? 0 : USUAL_WAIT;
-	return 0;
-}
-
-static int read_port(const char *text, unsigned *out, struct err *err)
-{
-	int port = hostport_port(text);
-
-	if (port <= 0)
-		return err_set(err, ERR_INVALID, "--port: \"%.64s\" is not a port: 1 to 65535", text);
-	*out = (unsigned)port;
-	return 0;
-}
-
-/* -1 and err. */
-static int read_arguments(int argc, char **argv, struct join_arguments *a, struct err *err)
-{
-	struct manifests_params *p = &a->params;
-	int c;
-
-	optind = 0;
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case 'k': a->kubeconfig = optarg; break;
-		case 'H': p->host = optarg; break;
-		case 'p':
-			if (read_port(optarg, &a->port, err) < 0)
-				return -1;
-			break;
-		case 'T': a->take_apiservice = true; break;
-		case 'd': a->dry_run = true; break;
-		case 'S': a->no_start = true; break;
-		case 'w':
-			if (steps_read_wait(optarg, &a->wait_ms, err) < 0)
-				return -1;
-			break;
-		case 'C': a->files.config_dir = optarg; break;
-		case 'D': a->files.state_dir = optarg; break;
-		case 'n': p->namespace_ = optarg; break;
-		case 's': p->service_name = optarg; break;
-		case 'N': p->watch_namespaces = optarg; break;
-		case 'K': p->scale_kinds = optarg; break;
-		case 'J': p->no_scaledjobs = true; break;
-		case 'r': p->restrict_secrets = true; break;
-		case 't': p->service_account_tokens = true; break;
-		case 'W': p->no_webhook = true; break;
-		case 'h': a->help = true; return 0;
-		default: return err_set(err, ERR_INVALID, "try \"" NAME " --help\"");
-		}
-	}
-	if (optind < argc)
-		return err_set(err, ERR_INVALID, "unexpected argument \"%s\"", argv[optind]);
-	return check_arguments(a, err);
+	return steps_check(&a->host, err);
 }
 
 /* Checks the manifests' options before any request or change. */
@@ -745,22 +665,17 @@ static int check_params(const struct join_arguments *a, struct err *err)
 
 int cli_join(int argc, char **argv)
 {
-	static char name[] = NAME; /* getopt's messages begin with it */
-	struct join j = { .a = { .wait_ms = -1,
-				  .files = { .config_dir = HOSTFILES_CONFIG, .state_dir = HOSTFILES_STATE } } };
+	struct join j = { .a = { .wait_ms = -1 } };
 	struct err err = { 0 };
-	int failed;
+	int failed, status = commandline_read(&cli_join_line, argc, argv, &j.a, NULL);
 
-	argv[0] = name;
-	if (read_arguments(argc, argv, &j.a, &err) < 0 || (!j.a.help && check_params(&j.a, &err) < 0)) {
+	if (status != COMMANDLINE_RUN)
+		return status;
+	if (check_arguments(&j.a, &err) < 0 || check_params(&j.a, &err) < 0) {
 		fprintf(stderr, NAME ": %s\n", err.msg);
-		return USAGE_ERROR;
+		return COMMANDLINE_WRONG;
 	}
-	if (j.a.help) {
-		fputs(help_text, stdout);
-		return 0;
-	}
-	j.cluster = cluster_new(j.a.kubeconfig, &err);
+	j.cluster = cluster_new(j.a.host.kubeconfig, &err);
 	failed = j.cluster ? run(&j, &err) : -1;
 	if (failed)
 		fprintf(stderr, NAME ": %s\n", err.msg);

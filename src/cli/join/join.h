@@ -10,7 +10,7 @@
  * completes one that failed.
  */
 
-#include "cli/commandline.h"
+#include "options/commandline.h"
 
 extern const struct commandline cli_join_line;
 

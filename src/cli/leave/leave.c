@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/leave/leave.h"
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +17,7 @@
 #include "cli/host/steps.h"
 #include "cli/host/systemd.h"
 #include "cli/leave/cleanup.h"
+#include "cli/manifests.h"
 #include "control/certs/certs.h"
 #include "control/certs/takennote.h"
 #include "control/leader/leaderrecord.h"
@@ -25,7 +25,6 @@
 
 #define NAME         "kscaled leave"
 #define LEASE        "operator.keda.sh"
-#define USUAL_WAIT   60000
 #define SETTLE_NAPS  4 /* two seconds */
 #define HPAS         "/apis/autoscaling/v2"
 #define KEDA         "/apis/keda.sh/v1alpha1"
@@ -37,10 +36,10 @@ static const char *const keda_kinds[] = { "scaledobjects", "scaledjobs", "trigge
 	"clustertriggerauthentications" };
 
 struct leave_arguments {
-	const char *kubeconfig, *namespace_, *service_name;
-	struct hostfiles files;
+	struct steps_arguments host;
+	struct manifests_params names;
 	int64_t wait_ms;
-	bool in_cluster, restore_replicas, delete_hpas, purge, dry_run, help;
+	bool in_cluster, restore_replicas, delete_hpas, purge;
 };
 
 /* One run. */
@@ -80,7 +79,7 @@ static void delete (struct leave *l, const char *path, const char *title)
 {
 	struct err err = { 0 };
 
-	if (l->a.dry_run) {
+	if (l->a.host.dry_run) {
 		steps_report("would delete %s", title);
 		return;
 	}
@@ -95,7 +94,7 @@ static void change(struct leave *l, const char *path, json_t *patch, const char 
 {
 	struct err err = { 0 };
 
-	if (l->a.dry_run)
+	if (l->a.host.dry_run)
 		steps_report("would change %s", what);
 	else if (cluster_call(l->cluster, KUBE_MERGE_PATCH, path, patch, NULL, &err) == 0)
 		steps_report("changed %s", what);
@@ -121,7 +120,7 @@ static void each(struct leave *l, const char *api, const char *namespace_, const
 
 static void stop_deployment(struct leave *l)
 {
-	MEM_AUTO char *path = mem_printf("/apis/apps/v1/namespaces/%s/deployments/kscaled", l->a.namespace_);
+	MEM_AUTO char *path = mem_printf("/apis/apps/v1/namespaces/%s/deployments/kscaled", l->a.names.namespace_);
 
 	change(l, path, json_pack("{s:{s:i}}", "spec", "replicas", 0), "Deployment kscaled: 0 replicas");
 }
@@ -134,7 +133,7 @@ static void stop_service(struct leave *l)
 
 	if (!systemd_is_running())
 		return;
-	if (l->a.dry_run)
+	if (l->a.host.dry_run)
 		steps_report("would stop and disable " SYSTEMD_UNIT);
 	else if (systemd_control(stop, &err) < 0 && err.kind == ERR_MISSING)
 		steps_report("no " SYSTEMD_UNIT " to stop here");
@@ -150,7 +149,8 @@ static void stop_service(struct leave *l)
  */
 static int look_at_lease(struct leave *l, struct leaderrecord *seen, struct err *err)
 {
-	MEM_AUTO char *path = mem_printf("/apis/coordination.k8s.io/v1/namespaces/%s/leases/" LEASE, l->a.namespace_);
+	MEM_AUTO char *path = mem_printf("/apis/coordination.k8s.io/v1/namespaces/%s/leases/" LEASE,
+		l->a.names.namespace_);
 	json_t *object = NULL;
 	struct lease lease;
 	int failed = cluster_call(l->cluster, KUBE_GET, path, NULL, &object, err);
@@ -160,7 +160,7 @@ static int look_at_lease(struct leave *l, struct leaderrecord *seen, struct err 
 	failed = failed || lease_decode(object, &lease, err) < 0;
 	json_decref(object);
 	if (failed)
-		return err_wrap(err, "Lease %s/" LEASE, l->a.namespace_);
+		return err_wrap(err, "Lease %s/" LEASE, l->a.names.namespace_);
 	leaderrecord_see(seen, &lease, steps_now_ms());
 	return leaderrecord_held(seen) && !leaderrecord_expired(seen, steps_now_ms());
 }
@@ -170,12 +170,12 @@ static int held_error(const struct leave *l, const struct leaderrecord *seen, st
 	if (seen->changed)
 		return err_set(err, ERR_CONFLICT,
 			"\"%.200s\" holds Lease %s/" LEASE " and is still running: stop it first (nothing was undone)",
-			seen->lease.holder, l->a.namespace_);
+			seen->lease.holder, l->a.names.namespace_);
 	return err_set(err, ERR_CONFLICT,
 		"\"%.200s\" holds Lease %s/" LEASE
 		" and may still be running: stop it first (nothing was undone); if it was killed, --wait must exceed "
 		"%lld seconds, when the Lease expires",
-		seen->lease.holder, l->a.namespace_, (long long)seen->lease.duration_s);
+		seen->lease.holder, l->a.names.namespace_, (long long)seen->lease.duration_s);
 }
 
 /* -1: still running: it would restore what is removed. */
@@ -185,10 +185,10 @@ static int wait_stopped(struct leave *l, struct err *err)
 	int64_t until = steps_now_ms() + l->a.wait_ms;
 	int held;
 
-	while ((held = look_at_lease(l, &seen, err)) > 0 && !l->a.dry_run && steps_now_ms() < until)
+	while ((held = look_at_lease(l, &seen, err)) > 0 && !l->a.host.dry_run && steps_now_ms() < until)
 		steps_nap();
-	if (held > 0 && l->a.dry_run)
-		steps_report("would wait until Lease %s/" LEASE " is free", l->a.namespace_);
+	if (held > 0 && l->a.host.dry_run)
+		steps_report("would wait until Lease %s/" LEASE " is free", l->a.names.namespace_);
 	else if (held > 0)
 		held = held_error(l, &seen, err);
 	leaderrecord_done(&seen);
@@ -233,10 +233,11 @@ static void free_endpoint(struct leave *l, const char *path, const char *title)
 {
 	json_t *object = get(l, path);
 
-	if (object && cleanup_leads_to(object, l->a.namespace_, l->a.service_name))
+	if (object && cleanup_leads_to(object, l->a.names.namespace_, l->a.names.service_name))
 		give_back(l, path, title, object);
 	else if (object)
-		steps_report("%s stays: it does not point to Service %s/%s", title, l->a.namespace_, l->a.service_name);
+		steps_report("%s stays: it does not point to Service %s/%s", title, l->a.names.namespace_,
+			l->a.names.service_name);
 	json_decref(object);
 }
 
@@ -308,7 +309,7 @@ static bool delete_hpas(struct leave *l)
 	struct err err = { 0 };
 
 	each(l, HPAS, NULL, "horizontalpodautoscalers", "", delete_hpa);
-	while (l->hpas > 0 && !l->a.dry_run) {
+	while (l->hpas > 0 && !l->a.host.dry_run) {
 		l->hpas = 0;
 		each(l, HPAS, NULL, "horizontalpodautoscalers", "", count_hpa);
 		if (l->hpas > 0 && steps_now_ms() >= until) {
@@ -350,7 +351,7 @@ static void restore(void *arg, const char *path, const char *title, const json_t
 	(void)path;
 	if (!scale)
 		return;
-	if (l->a.dry_run) {
+	if (l->a.host.dry_run) {
 		steps_report("would give the target of %s its original %lld replicas", title, (long long)wanted);
 		return;
 	}
@@ -402,7 +403,7 @@ static void report(void *arg, const char *path, const char *title, const json_t 
  */
 static void let_settle(const struct leave *l)
 {
-	for (int i = 0; i < SETTLE_NAPS && !l->a.dry_run; i++)
+	for (int i = 0; i < SETTLE_NAPS && !l->a.host.dry_run; i++)
 		steps_nap();
 }
 
@@ -418,7 +419,7 @@ static void restore_all(struct leave *l)
 	} while (l->moved > 0 && steps_now_ms() < until);
 	if (l->moved > 0)
 		let_settle(l);
-	if (!l->a.dry_run)
+	if (!l->a.host.dry_run)
 		each(l, KEDA, NULL, "scaledobjects", "", report);
 }
 
@@ -429,7 +430,7 @@ static void wait_gone(struct leave *l, const char *path, const char *title)
 	int64_t until = steps_now_ms() + l->a.wait_ms;
 	struct err err = { 0 };
 
-	while (!l->a.dry_run && cluster_call(l->cluster, KUBE_GET, path, NULL, NULL, &err) == 0) {
+	while (!l->a.host.dry_run && cluster_call(l->cluster, KUBE_GET, path, NULL, NULL, &err) == 0) {
 		if (steps_now_ms() >= until) {
 			err_set(&err, ERR_TEMPORARY, "is still being deleted");
 			break;
@@ -491,11 +492,12 @@ static void delete_the_rest(struct leave *l)
 		{ CLUSTER_RBAC, "roles", true },
 		{ CLUSTER_RBAC, "clusterroles", true },
 	};
-	MEM_AUTO char *secret = mem_printf("/api/v1/namespaces/%s/secrets/" CERTS_SECRET, l->a.namespace_);
-	MEM_AUTO char *lease = mem_printf("/apis/coordination.k8s.io/v1/namespaces/%s/leases/" LEASE, l->a.namespace_);
+	MEM_AUTO char *secret = mem_printf("/api/v1/namespaces/%s/secrets/" CERTS_SECRET, l->a.names.namespace_);
+	MEM_AUTO char *lease = mem_printf("/apis/coordination.k8s.io/v1/namespaces/%s/leases/" LEASE,
+		l->a.names.namespace_);
 
 	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
-		each(l, kinds[i].api, kinds[i].everywhere ? NULL : l->a.namespace_, kinds[i].plural, CLUSTER_OURS,
+		each(l, kinds[i].api, kinds[i].everywhere ? NULL : l->a.names.namespace_, kinds[i].plural, CLUSTER_OURS,
 			delete_it);
 	delete (l, secret, "the Secret " CERTS_SECRET);
 	delete (l, lease, "the Lease " LEASE);
@@ -504,8 +506,8 @@ static void delete_the_rest(struct leave *l)
 /* The namespace may hold users' Secrets that ClusterTriggerAuthentications refer to. */
 static void leave_namespace(struct leave *l)
 {
-	MEM_AUTO char *path = mem_printf("/api/v1/namespaces/%s", l->a.namespace_),
-		      *title = mem_printf("Namespace %s", l->a.namespace_);
+	MEM_AUTO char *path = mem_printf("/api/v1/namespaces/%s", l->a.names.namespace_),
+		      *title = mem_printf("Namespace %s", l->a.names.namespace_);
 
 	if (l->a.purge)
 		delete_if_ours(l, path, title);
@@ -519,14 +521,14 @@ static void remove_files(struct leave *l)
 {
 	struct err err = { 0 };
 
-	if (l->a.dry_run)
-		steps_report("would remove %s/kubeconfig, %s/join.env, %s/token", l->a.files.config_dir,
-			l->a.files.config_dir, l->a.files.state_dir);
-	else if (hostfiles_remove(&l->a.files, &err) < 0)
+	if (l->a.host.dry_run)
+		steps_report("would remove %s/kubeconfig, %s/join.env, %s/token", l->a.host.files.config_dir,
+			l->a.host.files.config_dir, l->a.host.files.state_dir);
+	else if (hostfiles_remove(&l->a.host.files, &err) < 0)
 		fail(l, "the files of this host", &err);
 	else
-		steps_report("removed %s/kubeconfig, %s/join.env, %s/token", l->a.files.config_dir,
-			l->a.files.config_dir, l->a.files.state_dir);
+		steps_report("removed %s/kubeconfig, %s/join.env, %s/token", l->a.host.files.config_dir,
+			l->a.host.files.config_dir, l->a.host.files.state_dir);
 }
 
 static int run(struct leave *l, struct err *err)
@@ -556,113 +558,59 @@ static int run(struct leave *l, struct err *err)
 	return 0;
 }
 
-static const char help_text[] =
-	"Usage: kscaled leave --kubeconfig FILE [OPTION]...\n"
-	"Remove kscaled from a cluster, in an order in which nothing hangs.\n"
-	"\n"
-	"  --kubeconfig FILE      the administrator's\n"
-	"  --in-cluster           kscaled runs there as Deployment kscaled, not on this host; in a Pod, its account\n"
-	"                         is used if no kubeconfig is given\n"
-	"  --restore-replicas     give each target of a ScaledObject its original replicas; implies --delete-hpas,\n"
-	"                         because HorizontalPodAutoscalers would change them again\n"
-	"  --delete-hpas          delete the HorizontalPodAutoscalers of ScaledObjects (default: keep them)\n"
-	"  --purge                also delete the CustomResourceDefinitions with all ScaledObjects, ScaledJobs and\n"
-	"                         TriggerAuthentications, and the namespace of kscaled with everything in it\n"
-	"  --dry-run              print what would be done, change nothing\n"
-	"  --wait DURATION        how long to wait for kscaled to stop and for deletions (default: 60s)\n"
-	"  --config-dir DIR       the directory of kubeconfig and join.env (default: " HOSTFILES_CONFIG ")\n"
-	"  --state-dir DIR        the directory of the token (default: " HOSTFILES_STATE ")\n"
-	"  --namespace NS         namespace of kscaled (default: kscaled)\n"
-	"  --service-name NAME    Service behind the APIService (default: kscaled)\n"
-	"  --help                 print this text\n";
-
 static const struct option options[] = {
-	{ "kubeconfig", required_argument, NULL, 'k' },
-	{ "in-cluster", no_argument, NULL, 'i' },
-	{ "restore-replicas", no_argument, NULL, 'r' },
-	{ "delete-hpas", no_argument, NULL, 'a' },
-	{ "purge", no_argument, NULL, 'p' },
-	{ "dry-run", no_argument, NULL, 'd' },
-	{ "wait", required_argument, NULL, 'w' },
-	{ "config-dir", required_argument, NULL, 'C' },
-	{ "state-dir", required_argument, NULL, 'D' },
-	{ "namespace", required_argument, NULL, 'n' },
-	{ "service-name", required_argument, NULL, 's' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+#define AT(member) .offset = offsetof(struct leave_arguments, member)
+	{ "in-cluster", OPTION_SWITCH, AT(in_cluster), NULL,
+		"kscaled runs there as Deployment kscaled, not on this host; in a Pod, its account is used if no "
+		"kubeconfig is given" },
+	{ "restore-replicas", OPTION_SWITCH, AT(restore_replicas), NULL,
+		"give each target of a ScaledObject its original replicas; implies --delete-hpas, because "
+		"HorizontalPodAutoscalers would change them again" },
+	{ "delete-hpas", OPTION_SWITCH, AT(delete_hpas), NULL,
+		"delete the HorizontalPodAutoscalers of ScaledObjects (default: keep them)" },
+	{ "purge", OPTION_SWITCH, AT(purge), NULL,
+		"also delete the CustomResourceDefinitions with all ScaledObjects, ScaledJobs and "
+		"TriggerAuthentications, and the namespace of kscaled with everything in it" },
+	{ "wait", OPTION_DURATION, AT(wait_ms), "DURATION", "how long to wait for kscaled to stop and for deletions",
+		.initial = "60s", .most = STEPS_WAIT_MAX },
+	{ .name = NULL },
+#undef AT
 };
 
-const struct commandline cli_leave_line = { .help = help_text, .options = options };
+const struct commandline cli_leave_line = {
+	.name = "leave",
+	.summary = "removes kscaled from a cluster",
+	.usage = "--kubeconfig FILE [OPTION]...",
+	.text = "Remove kscaled from a cluster, in an order in which nothing hangs.",
+	.tables = { { .options = steps_options, .base = offsetof(struct leave_arguments, host) },
+		{ .options = options },
+		{ .options = manifests_name_options, .base = offsetof(struct leave_arguments, names) } },
+};
 
-enum { USAGE_ERROR = 2 };
-
-static int check_label(const char *option, const char *text, struct err *err)
+static int check_arguments(struct leave_arguments *a, struct err *err)
 {
-	if (dnsname_is_label(text, strlen(text)))
-		return 0;
-	return err_set(err, ERR_INVALID, "--%s: \"%.80s\" is not a name that Kubernetes allows", option, text);
-}
+	struct manifests_params *names = &a->names;
 
-static int check_arguments(const struct leave_arguments *a, struct err *err)
-{
-	if (!a->kubeconfig && !(a->in_cluster && kube_config_in_pod()))
+	if (!a->host.kubeconfig && !(a->in_cluster && kube_config_in_pod()))
 		return err_set(err, ERR_INVALID, "--kubeconfig is missing: which cluster to leave?");
-	if (*a->files.config_dir != '/' || *a->files.state_dir != '/')
-		return err_set(err, ERR_INVALID, "--config-dir and --state-dir must be absolute paths");
-	return check_label("namespace", a->namespace_, err) || check_label("service-name", a->service_name, err) ? -1
-														 : 0;
-}
-
-static int read_arguments(int argc, char **argv, struct leave_arguments *a, struct err *err)
-{
-	int c;
-
-	optind = 0;
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case 'k': a->kubeconfig = optarg; break;
-		case 'i': a->in_cluster = true; break;
-		case 'r': a->restore_replicas = true; break;
-		case 'a': a->delete_hpas = true; break;
-		case 'p': a->purge = true; break;
-		case 'd': a->dry_run = true; break;
-		case 'w':
-			if (steps_read_wait(optarg, &a->wait_ms, err) < 0)
-				return -1;
-			break;
-		case 'C': a->files.config_dir = optarg; break;
-		case 'D': a->files.state_dir = optarg; break;
-		case 'n': a->namespace_ = optarg; break;
-		case 's': a->service_name = optarg; break;
-		case 'h': a->help = true; return 0;
-		default: return err_set(err, ERR_INVALID, "try \"" NAME " --help\"");
-		}
-	}
-	if (optind < argc)
-		return err_set(err, ERR_INVALID, "unexpected argument \"%s\"", argv[optind]);
-	return check_arguments(a, err);
+	names->namespace_ = names->namespace_ ? names->namespace_ : "kscaled";
+	names->service_name = names->service_name ? names->service_name : "kscaled";
+	return steps_check(&a->host, err);
 }
 
 int cli_leave(int argc, char **argv)
 {
-	static char name[] = NAME; /* getopt's messages begin with it */
-	struct leave l = { .a = { .namespace_ = "kscaled",
-				   .service_name = "kscaled",
-				   .wait_ms = USUAL_WAIT,
-				   .files = { .config_dir = HOSTFILES_CONFIG, .state_dir = HOSTFILES_STATE } } };
+	struct leave l = { .failures = 0 };
 	struct err err = { 0 };
-	int failed;
+	int failed, status = commandline_read(&cli_leave_line, argc, argv, &l.a, NULL);
 
-	argv[0] = name;
-	if (read_arguments(argc, argv, &l.a, &err) < 0) {
+	if (status != COMMANDLINE_RUN)
+		return status;
+	if (check_arguments(&l.a, &err) < 0) {
 		fprintf(stderr, NAME ": %s\n", err.msg);
-		return USAGE_ERROR;
+		return COMMANDLINE_WRONG;
 	}
-	if (l.a.help) {
-		fputs(help_text, stdout);
-		return 0;
-	}
-	l.cluster = cluster_new(l.a.kubeconfig, &err);
+	l.cluster = cluster_new(l.a.host.kubeconfig, &err);
 	failed = l.cluster ? run(&l, &err) : -1;
 	if (failed)
 		fprintf(stderr, NAME ": %s\n", err.msg);

@@ -8,7 +8,7 @@
  * finalizers, then the rest. It reports a step that fails and continues.
  */
 
-#include "cli/commandline.h"
+#include "options/commandline.h"
 
 extern const struct commandline cli_leave_line;
 
