@@ -49,31 +49,32 @@ static const struct hop {
 	const char *name;
 	void (*check)(const struct facts *c);
 	const char *needs[NEEDS_MAX];
+	const char *facts[2]; /* without an answer for one of them it is not checked */
 } hops[] = {
-	{ "kubeconfig", apiserver_kubeconfig, { NULL } },
-	{ "credentials", apiserver_credentials, { "kubeconfig" } },
-	{ "api-server", apiserver_version, { "kubeconfig" } },
-	{ "clock", apiserver_clock, { "api-server" } },
-	{ "release", release_check, { "api-server" } },
-	{ "pods", pods_check, { "release" } },
-	{ "rights", rights_check, { "api-server" } },
-	{ "crds", definitions_crds, { "api-server" } },
-	{ "service", aggregation_service, { "api-server" } },
-	{ "endpoints", aggregation_endpoints, { "pods", "service" } },
-	{ "apiservice", aggregation_apiservice, { "api-server" } },
-	{ "routing", aggregation_routing, { "pods", "service", "endpoints", "apiservice" } },
-	{ "ca-bundle", aggregation_ca_bundle, { "pods", "apiservice" } },
-	{ "request-header", aggregation_request_header, { "api-server" } },
-	{ "available", aggregation_available, { "pods", "service", "endpoints", "apiservice" } },
-	{ "metric", aggregation_metric, { "crds", "available" } },
-	{ "webhook", webhook_configuration, { "pods" } },
-	{ "webhook-reached", webhook_reached, { "crds", "service", "endpoints", "webhook" } },
-	{ "lease", competitors_lease, { "pods" } },
-	{ "keda", competitors_keda, { "api-server" } },
-	{ "hpas", competitors_hpas, { "crds" } },
-	{ "objects", status_objects, { "pods", "crds" } },
-	{ "certificates", status_certificates, { "pods" } },
-	{ "sources", status_sources, { "pods", "crds" } },
+	{ "kubeconfig", apiserver_kubeconfig, .needs = { NULL } },
+	{ "credentials", apiserver_credentials, .needs = { "kubeconfig" } },
+	{ "api-server", apiserver_version, .needs = { "kubeconfig" } },
+	{ "clock", apiserver_clock, .needs = { "api-server" } },
+	{ "release", release_check, .needs = { "api-server" } },
+	{ "pods", pods_check, .needs = { "release" } },
+	{ "rights", rights_check, .needs = { "api-server" }, .facts = { "rights" } },
+	{ "crds", definitions_crds, .needs = { "api-server" } },
+	{ "service", aggregation_service, .needs = { "api-server" }, .facts = { "service" } },
+	{ "endpoints", aggregation_endpoints, .needs = { "pods", "service" } },
+	{ "apiservice", aggregation_apiservice, .needs = { "api-server" }, .facts = { "apiservice" } },
+	{ "routing", aggregation_routing, .needs = { "pods", "service", "endpoints", "apiservice" } },
+	{ "ca-bundle", aggregation_ca_bundle, .needs = { "pods", "apiservice" } },
+	{ "request-header", aggregation_request_header, .needs = { "api-server" }, .facts = { "request-header" } },
+	{ "available", aggregation_available, .needs = { "pods", "service", "endpoints", "apiservice" } },
+	{ "metric", aggregation_metric, .needs = { "crds", "available" }, .facts = { "discovery" } },
+	{ "webhook", webhook_configuration, .needs = { "pods" }, .facts = { "webhooks" } },
+	{ "webhook-reached", webhook_reached, .needs = { "crds", "service", "endpoints", "webhook" } },
+	{ "lease", competitors_lease, .needs = { "pods" }, .facts = { "lease" } },
+	{ "keda", competitors_keda, .needs = { "api-server" } },
+	{ "hpas", competitors_hpas, .needs = { "crds" }, .facts = { "scaledobjects", "hpas" } },
+	{ "objects", status_objects, .needs = { "pods", "crds" } },
+	{ "certificates", status_certificates, .needs = { "pods" }, .facts = { "certificates" } },
+	{ "sources", status_sources, .needs = { "pods", "crds" } },
 };
 
 /* The failed hop behind this one's failure: itself or an earlier one; NULL: it is fine. */
@@ -94,6 +95,16 @@ static const char *wrong_need(const struct hop *hop, const char *const *causes)
 	return cause;
 }
 
+/* false: a finding says which answer is missing. */
+static bool knows_facts(const struct facts *c, const struct hop *hop)
+{
+	bool known = true;
+
+	for (size_t i = 0; known && i < MEM_COUNT(hop->facts) && hop->facts[i]; i++)
+		known = facts_known(c, hop->facts[i]);
+	return known;
+}
+
 /* If nothing is installed, the report ends here. */
 #define LAST_WORD "release"
 
@@ -108,7 +119,7 @@ void doctor_check(const struct doctor_setup *setup, json_t *facts, bool reached,
 		c.hop = hops[i].name;
 		if (need)
 			diagnosis_follows(out, c.hop, need);
-		else
+		else if (knows_facts(&c, &hops[i]))
 			hops[i].check(&c);
 		causes[i] = need;
 		if (!need &&
@@ -126,7 +137,6 @@ void doctor_check(const struct doctor_setup *setup, json_t *facts, bool reached,
 
 struct doctor_arguments {
 	struct doctor_setup setup;
-	struct manifests_params params; /* its rights */
 	const char *config, *output;
 	bool strict;
 };
@@ -144,10 +154,12 @@ static const struct option options[] = {
 };
 
 static const struct option setup_options[] = {
-	{ "namespace", OPTION_LABEL, AT(setup.namespace_), "NS", "its namespace (default: where it is found)" },
-	{ "service-name", OPTION_LABEL, AT(setup.service_name), "NAME", "the Service behind the APIService" },
+	{ "namespace", OPTION_LABEL, AT(setup.manifests.namespace_), "NS",
+		"its namespace (default: where it is found)" },
+	{ "service-name", OPTION_LABEL, AT(setup.manifests.service_name), "NAME", "the Service behind the APIService" },
 	{ "keda-namespace", OPTION_OPTIONAL_LABEL, AT(setup.keda_namespace), "NS", "KEDA's namespace" },
-	{ "host", OPTION_TEXT, AT(setup.host), "HOST:PORT", "where the API server reaches it outside the cluster" },
+	{ "host", OPTION_TEXT, AT(setup.manifests.host), "HOST:PORT",
+		"where the API server reaches it outside the cluster" },
 	{ .name = NULL },
 #undef AT
 };
@@ -164,7 +176,7 @@ const struct commandline cli_doctor_line = {
 		{ .options = setup_options,
 			.heading = "How kscaled runs, if neither its configuration nor its installation tells:" },
 		{ .options = manifests_rights_options,
-			.base = offsetof(struct doctor_arguments, params),
+			.base = offsetof(struct doctor_arguments, setup.manifests),
 			.heading = "As for kscaled manifests, if you may not list its roles:" } },
 };
 
@@ -195,44 +207,35 @@ static const char *not_empty(const char *text)
 }
 
 /* The command line overrides the daemon's options. */
-static void complete_setup(struct doctor_arguments *a, const struct options *o)
+static void complete_setup(struct doctor_setup *s, const struct options *o)
 {
-	const struct manifests_params *p = &a->params;
-	struct doctor_setup *s = &a->setup;
+	struct manifests_params *m = &s->manifests;
 
-	s->given = (s->service_name ? DOCTOR_GIVEN_SERVICE : 0) | (p->watch_namespaces ? DOCTOR_GIVEN_WATCH : 0) |
-		(s->keda_namespace ? DOCTOR_GIVEN_KEDA : 0);
 	s->program = kubectlplugin_runs() ? "kubectl kscaled" : "kscaled";
 	s->kubeconfig = s->kubeconfig ? s->kubeconfig : o->kubeconfig;
-	s->namespace_ = s->namespace_ ? s->namespace_ : o->namespace_;
-	s->service_name = s->service_name ? s->service_name : o->service_name;
 	s->lease_name = o->lease_name;
 	s->keda_namespace = not_empty(s->keda_namespace ? s->keda_namespace : o->keda_namespace);
-	s->watch_namespaces = not_empty(p->watch_namespaces ? p->watch_namespaces : o->watch_namespaces);
 	s->tls_cert_file = o->tls_cert_file;
 	s->secure_port = o->secure_port;
-	s->webhook = o->webhook && !p->no_webhook;
-	s->restrict_secrets = o->restrict_secret_access || p->restrict_secrets;
 	s->take_over = o->take_over;
 	s->no_lease = !o->leader_elect;
-	s->scale_kinds = p->scale_kinds;
-	s->no_scaledjobs = p->no_scaledjobs;
-	s->service_account_tokens = p->service_account_tokens;
+	m->namespace_ = m->namespace_ ? m->namespace_ : o->namespace_;
+	m->service_name = m->service_name ? m->service_name : o->service_name;
+	m->watch_namespaces = not_empty(m->watch_namespaces ? m->watch_namespaces : o->watch_namespaces);
+	m->no_webhook |= !o->webhook;
+	m->restrict_secrets |= o->restrict_secret_access;
 }
 
 /* Generating the manifests checks their options. */
 static bool check_setup(const struct doctor_setup *setup)
 {
-	struct doctor_setup known = *setup;
 	struct err err = { 0 };
-	json_t *needs;
+	struct documents *manifests = rights_manifests(setup, &err);
 
-	known.namespace_ = known.namespace_ ? known.namespace_ : "kscaled";
-	needs = rights_needed(&known, &err);
-	if (!needs)
+	if (!manifests)
 		fprintf(stderr, "kscaled doctor: %s\n", err.msg);
-	json_decref(needs);
-	return needs != NULL;
+	documents_free(manifests);
+	return err.kind == ERR_NONE;
 }
 
 /* ---- All of it ---- */
@@ -307,6 +310,7 @@ int cli_doctor(int argc, char **argv)
 {
 	MEM_AUTO char *kubeconfig = kubectlplugin_runs() ? kubectlplugin_kubeconfig() : NULL;
 	struct doctor_arguments a = { .strict = false };
+	struct doctor_setup given;
 	struct options o;
 	struct err err = { 0 };
 	int status = commandline_read(&cli_doctor_line, argc, argv, &a, NULL);
@@ -320,7 +324,9 @@ int cli_doctor(int argc, char **argv)
 	}
 	if (!a.setup.kubeconfig)
 		a.setup.kubeconfig = kubeconfig;
-	complete_setup(&a, &o);
+	given = a.setup;
+	a.setup.given = &given;
+	complete_setup(&a.setup, &o);
 	status = check_setup(&a.setup) ? run(&a) : UNREACHABLE;
 	options_done(&o);
 	return status;

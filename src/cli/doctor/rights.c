@@ -82,8 +82,8 @@ static const json_t *role_named(const struct documents *d, const json_t *ref, co
 	for (size_t i = 0; i < d->count; i++) {
 		const json_t *role = d->list[i].json;
 
-		if (json_str_is(role, "kind", kind) && strcmp(facts_name_of(role), name) == 0 &&
-			(strcmp(kind, "ClusterRole") == 0 || strcmp(facts_namespace_of(role), namespace_) == 0))
+		if (json_str_is(role, "kind", kind) && fields_is(role, "metadata.name", name) &&
+			(strcmp(kind, "ClusterRole") == 0 || strcmp(fields_namespace(role), namespace_) == 0))
 			return role;
 	}
 	return NULL;
@@ -93,7 +93,7 @@ static const json_t *role_named(const struct documents *d, const json_t *ref, co
 static const char *account_name(const struct doctor_setup *setup, const json_t *subject)
 {
 	bool is_own = setup->account && json_str_is(subject, "name", "kscaled") &&
-		json_str_is(subject, "namespace", setup->namespace_);
+		json_str_is(subject, "namespace", setup->manifests.namespace_);
 
 	return is_own ? setup->account : json_str_or_empty(subject, "name");
 }
@@ -105,7 +105,7 @@ static void add_binding(json_t *list, const struct doctor_setup *setup, const st
 		     *subject = json_array_get(json_object_get(binding, "subjects"), 0), *role, *rule;
 	MEM_AUTO char *account = mem_printf("system:serviceaccount:%s:%s", json_str_or_empty(subject, "namespace"),
 		account_name(setup, subject));
-	struct needs needs = { list, account, json_str_or_empty(ref, "name"), facts_namespace_of(binding) };
+	struct needs needs = { list, account, json_str_or_empty(ref, "name"), fields_namespace(binding) };
 	size_t i;
 
 	role = role_named(d, ref, needs.namespace_);
@@ -118,16 +118,11 @@ static void add_binding(json_t *list, const struct doctor_setup *setup, const st
 
 struct documents *rights_manifests(const struct doctor_setup *setup, struct err *err)
 {
-	struct manifests_params params = { .namespace_ = setup->namespace_,
-		.host = setup->host,
-		.service_name = setup->service_name,
-		.watch_namespaces = setup->watch_namespaces,
-		.scale_kinds = setup->scale_kinds,
-		.no_scaledjobs = setup->no_scaledjobs,
-		.restrict_secrets = setup->restrict_secrets,
-		.service_account_tokens = setup->service_account_tokens,
-		.no_webhook = !setup->webhook };
+	struct manifests_params params = setup->manifests;
 
+	/* Options of Pods need no rights. */
+	params.image = params.replicas = params.priority_class = params.monitor = NULL;
+	params.network_policy = false;
 	return manifestobjects_make(&params, err);
 }
 
@@ -140,8 +135,7 @@ json_t *rights_needed(const struct doctor_setup *setup, struct err *err)
 		if (json_str_is(d->list[i].json, "kind", "RoleBinding") ||
 			json_str_is(d->list[i].json, "kind", "ClusterRoleBinding"))
 			add_binding(list, setup, d, d->list[i].json);
-	if (d)
-		documents_free(d);
+	documents_free(d);
 	return list;
 }
 
@@ -207,7 +201,7 @@ static bool may_be_meant(const struct facts *c, const json_t *missing, const jso
 	if (c->setup->knows_roles || !needed || !option_of(json_str_or_empty(one, "role")))
 		return false;
 	if (json_str_is(one, "role", "kscaled-scale"))
-		return !c->setup->scale_kinds;
+		return !c->setup->manifests.scale_kinds;
 	return count_of(missing, one) == count_of(needed, one);
 }
 
@@ -270,12 +264,12 @@ static char *drop(const struct facts *c, const char *title)
 /* Leftovers of an earlier installation with more rights, which a leaked token would have. */
 static void check_excess(const struct facts *c)
 {
-	bool reported;
-	const json_t *one, *list = facts_read(c, "excess", &reported);
+	const json_t *one;
 	const char *title, *name;
 	size_t i;
 
-	json_array_foreach(list, i, one)
+	facts_known(c, "excess");
+	json_array_foreach(facts_object(c, "excess"), i, one)
 	{
 		title = json_string_value(one);
 		name = strrchr(title, '/') ? strrchr(title, '/') + 1 : strchr(title, ' ') + 1;
@@ -287,8 +281,7 @@ static void check_excess(const struct facts *c)
 
 void rights_check(const struct facts *c)
 {
-	bool reported;
-	const json_t *rights = facts_read(c, "rights", &reported), *missing = json_object_get(rights, "missing");
+	const json_t *rights = facts_object(c, "rights"), *missing = json_object_get(rights, "missing");
 
 	if (!rights)
 		return;

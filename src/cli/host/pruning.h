@@ -15,10 +15,13 @@
 #include "cli/documents.h"
 #include "cli/host/cluster.h"
 
-/* Calls fn for each superfluous object. */
-int pruning_each(struct cluster *c, const struct documents *wanted, cluster_fn fn, void *arg, struct err *err);
+/*
+ * The superfluous objects, [{"path", "title", "object"}] with the texts of struct cluster_list; the
+ * caller owns them. wanted: all objects of the options.
+ */
+json_t *pruning_find(struct cluster *c, const struct documents *wanted, struct err *err);
 
-/* wanted: all objects of the options. Prints what it deletes, or would. */
+/* Prints what it deletes, or would. */
 int pruning_run(struct cluster *c, const struct documents *wanted, bool dry_run, struct err *err);
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/fields.h"
 #include "cli/host/cluster.h"
 #include "cli/host/hostfiles.h"
 #include "cli/host/ownership.h"
@@ -21,9 +22,9 @@
 #include "cli/host/systemd.h"
 #include "cli/join/environment.h"
 #include "cli/join/reach.h"
+#include "cli/join/reached.h"
 #include "cli/join/replacement.h"
 #include "cli/join/snapshot.h"
-#include "cli/join/verify.h"
 #include "cli/manifestobjects.h"
 #include "control/certs/certs.h"
 #include "control/certs/takennote.h"
@@ -34,7 +35,6 @@
 #define TOKEN_LIFE_S (30 * 86400) /* as for the daemon's renewals (control/access) */
 
 #define APISERVICE "/apis/apiregistration.k8s.io/v1/apiservices/" CERTS_APISERVICE
-#define METRICS    "/apis/external.metrics.k8s.io/v1beta1"
 
 struct join_arguments {
 	struct steps_arguments host;
@@ -65,21 +65,28 @@ static const char *service_name(const struct join *j)
 
 /* ---- Owner of the APIService ---- */
 
+/* It points to another Service. */
+static bool is_of_another(const struct join *j, const json_t *apiservice)
+{
+	const json_t *service = fields_at(apiservice, "spec.service");
+
+	return json_is_object(service) &&
+		(!json_str_is(service, "namespace", own_namespace(j)) ||
+			!json_str_is(service, "name", service_name(j)));
+}
+
 /* ERR_DENIED: it is another's, and --take-apiservice is not given. */
 static int check_owner(struct join *j, struct err *err)
 {
-	MEM_AUTO char *ours = mem_printf("%s/%s", own_namespace(j), service_name(j)), *theirs = NULL;
-	json_t *apiservice = NULL;
-	const json_t *service;
-	bool is_ours;
+	json_t *apiservice = cluster_get(j->cluster, APISERVICE, err);
+	bool is_taken = is_of_another(j, apiservice);
+	MEM_AUTO char *theirs = mem_printf("%s/%s", fields_text(apiservice, "spec.service.namespace"),
+		fields_text(apiservice, "spec.service.name"));
 
-	if (cluster_call(j->cluster, KUBE_GET, APISERVICE, NULL, &apiservice, err) < 0)
+	if (!apiservice)
 		return err->kind == ERR_MISSING ? 0 : err_wrap(err, "APIService " CERTS_APISERVICE);
-	service = json_object_get(json_object_get(apiservice, "spec"), "service");
-	theirs = mem_printf("%s/%s", json_str_or_empty(service, "namespace"), json_str_or_empty(service, "name"));
-	is_ours = !json_is_object(service) || strcmp(ours, theirs) == 0;
 	json_decref(apiservice);
-	if (is_ours)
+	if (!is_taken)
 		return 0;
 	if (j->a.take_apiservice) {
 		steps_report("taking APIService " CERTS_APISERVICE " from Service %s", theirs);
@@ -108,7 +115,7 @@ static char *node_address(struct join *j)
 		return NULL;
 	json_array_foreach(json_object_get(nodes, "items"), i, node)
 	{
-		json_array_foreach(json_object_get(json_object_get(node, "status"), "addresses"), k, address)
+		json_array_foreach(fields_at(node, "status.addresses"), k, address)
 		{
 			const char *text = json_str_or_empty(address, "address");
 
@@ -163,13 +170,14 @@ static int check_object(struct join *j, const json_t *object, enum replacement *
 {
 	static const char *const kinds[] = { "Service", "EndpointSlice", NULL };
 	MEM_AUTO char *path = manifestobjects_path(object), *title = manifestobjects_title(object);
-	json_t *there = NULL;
+	json_t *there;
 	bool is_ours;
 
 	*out = REPLACEMENT_NONE;
 	if (!text_is_one_of(json_str_or_empty(object, "kind"), kinds))
 		return 0;
-	if (cluster_call(j->cluster, KUBE_GET, path, NULL, &there, err) < 0)
+	there = cluster_get(j->cluster, path, err);
+	if (!there)
 		return err->kind == ERR_MISSING ? 0 : err_wrap(err, "%s", title);
 	*out = replacement_for(there, object);
 	is_ours = replacement_is_ours(there);
@@ -200,28 +208,20 @@ static int check_addrs(struct join *j, struct err *err)
 	return failed;
 }
 
-/* Takes patch; NULL: does nothing. */
-static int merge(struct join *j, const char *path, json_t *patch, struct err *err)
-{
-	int failed = patch ? cluster_call(j->cluster, KUBE_MERGE_PATCH, path, patch, NULL, err) : 0;
-
-	json_decref(patch);
-	return failed;
-}
-
 static int replace(struct join *j, const json_t *object, enum replacement needed, struct err *err)
 {
 	MEM_AUTO char *path = manifestobjects_path(object);
 	MEM_AUTO char *whole = mem_printf("%s?fieldManager=kscaled-join&force=true", path);
+	json_t *tidy;
 
-	if (needed == REPLACEMENT_CLEAR && merge(j, path, replacement_clear_patch(), err) < 0)
+	if (needed == REPLACEMENT_CLEAR && cluster_patch(j->cluster, path, replacement_clear_patch(), err) < 0)
 		return -1;
-	if (needed == REPLACEMENT_DELETE && cluster_call(j->cluster, KUBE_DELETE, path, NULL, NULL, err) < 0 &&
-		err->kind != ERR_MISSING)
+	if (needed == REPLACEMENT_DELETE && cluster_delete(j->cluster, path, err) < 0)
 		return -1;
 	if (cluster_call(j->cluster, KUBE_APPLY, whole, object, NULL, err) < 0)
 		return -1;
-	return needed == REPLACEMENT_CLEAR ? merge(j, path, replacement_tidy_patch(object), err) : 0;
+	tidy = needed == REPLACEMENT_CLEAR ? replacement_tidy_patch(object) : NULL;
+	return tidy ? cluster_patch(j->cluster, path, tidy, err) : 0;
 }
 
 static void annotate(json_t *object, const char *name, const char *value)
@@ -236,13 +236,8 @@ static void annotate(json_t *object, const char *name, const char *value)
 /* Notes the previous Service for `kscaled leave`; keeps an earlier note. */
 static void note_taken(struct join *j, json_t *object, const json_t *there)
 {
-	const json_t *service = json_object_get(json_object_get(there, "spec"), "service");
-	const char *before = json_str_or_empty(json_object_get(json_object_get(there, "metadata"), "annotations"),
-		TAKENNOTE);
-	bool taken = json_is_object(service) &&
-		(!json_str_is(service, "namespace", own_namespace(j)) ||
-			!json_str_is(service, "name", service_name(j)));
-	MEM_AUTO char *others = taken ? ownership_of_others(there) : NULL;
+	const char *before = json_str_or_empty(fields_at(there, "metadata.annotations"), TAKENNOTE);
+	MEM_AUTO char *others = is_of_another(j, there) ? ownership_of_others(there) : NULL;
 	MEM_AUTO char *note = others ? takennote_make(there) : *before ? mem_dup(before) : NULL;
 
 	if (note)
@@ -253,9 +248,9 @@ static void note_taken(struct join *j, json_t *object, const json_t *there)
 static int respect(struct join *j, json_t *object, struct err *err)
 {
 	MEM_AUTO char *path = manifestobjects_path(object), *title = manifestobjects_title(object);
-	json_t *there = NULL;
+	json_t *there = cluster_get(j->cluster, path, err);
 
-	if (cluster_call(j->cluster, KUBE_GET, path, NULL, &there, err) < 0)
+	if (!there)
 		return err->kind == ERR_MISSING ? 0 : err_wrap(err, "%s", title);
 	ownership_respect(object, there);
 	if (json_str_is(object, "kind", "APIService"))
@@ -291,18 +286,15 @@ static int drop_endpoints(struct join *j, struct err *err)
 	int failed = 0;
 
 	for (size_t i = 0; !failed && i < MEM_COUNT(paths); i++) {
-		json_t *there = NULL;
+		json_t *there = cluster_get(j->cluster, paths[i], err);
+		bool is_ours = replacement_is_ours(there);
 
-		failed = cluster_call(j->cluster, KUBE_GET, paths[i], NULL, &there, err);
-		if (!failed && replacement_is_ours(there)) {
-			if (j->a.host.dry_run)
-				steps_report("would delete %s", paths[i]);
-			else
-				failed = cluster_call(j->cluster, KUBE_DELETE, paths[i], NULL, NULL, err);
-		}
+		failed = there || err->kind == ERR_MISSING ? 0 : -1;
 		json_decref(there);
-		if (failed && err->kind == ERR_MISSING)
-			failed = 0;
+		if (is_ours && j->a.host.dry_run)
+			steps_report("would delete %s", paths[i]);
+		else if (is_ours)
+			failed = cluster_delete(j->cluster, paths[i], err);
 	}
 	return failed ? err_wrap(err, "old endpoints") : 0;
 }
@@ -342,7 +334,7 @@ static char *mint_token(struct join *j, struct err *err)
 		"TokenRequest", "spec", "expirationSeconds", TOKEN_LIFE_S);
 	json_t *answer = NULL;
 	int failed = cluster_call(j->cluster, KUBE_REVIEW, path, request, &answer, err);
-	const char *token = json_str_or_empty(json_object_get(answer, "status"), "token");
+	const char *token = fields_text(answer, "status.token");
 	char *copy = *token ? mem_dup(token) : NULL;
 
 	if (!failed && !copy)
@@ -469,35 +461,11 @@ static int start_service(struct join *j, struct err *err)
 
 /* ---- Waiting until it is reached ---- */
 
-/* -1 and why: the APIService is not Available. */
-static int look_available(struct join *j, struct err *why)
-{
-	json_t *apiservice = NULL;
-	const json_t *condition;
-	bool available = false;
-	size_t i;
-
-	if (cluster_call(j->cluster, KUBE_GET, APISERVICE, NULL, &apiservice, why) < 0)
-		return -1;
-	err_set(why, ERR_TEMPORARY, "the API server has not checked it yet");
-	json_array_foreach(json_object_get(json_object_get(apiservice, "status"), "conditions"), i, condition)
-	{
-		if (!json_str_is(condition, "type", "Available"))
-			continue;
-		available = json_str_is(condition, "status", "True");
-		err_set(why, ERR_TEMPORARY, "%s: %s", json_str_or_empty(condition, "reason"),
-			json_str_or_empty(condition, "message"));
-	}
-	json_decref(apiservice);
-	/* The condition may still be that of the previous address, so ask for the metrics, too. */
-	return available ? cluster_call(j->cluster, KUBE_GET, METRICS, NULL, NULL, why) : -1;
-}
-
 static int wait_available(struct join *j, struct err *why)
 {
 	int64_t until = steps_now_ms() + j->a.wait_ms;
 
-	while (look_available(j, why) < 0) {
+	while (reached_check(j->cluster, why) < 0) {
 		if (steps_now_ms() >= until)
 			return -1;
 		steps_nap();
@@ -605,7 +573,7 @@ static int run(struct join *j, struct err *err)
 	if (run_and_see(j, err) < 0)
 		return -1;
 	if (!j->a.host.dry_run && j->a.wait_ms > 0)
-		verify_metric(j->cluster);
+		reached_fetch(j->cluster);
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/strmap.h"
+#include "cli/fields.h"
 #include "cli/host/cluster.h"
 #include "cli/host/hostfiles.h"
 #include "cli/host/ownership.h"
@@ -26,7 +27,6 @@
 #define NAME         "kscaled leave"
 #define LEASE        "operator.keda.sh"
 #define SETTLE_NAPS  4 /* two seconds */
-#define HPAS         "/apis/autoscaling/v2"
 #define KEDA         "/apis/keda.sh/v1alpha1"
 #define REGISTRATION "/apis/apiregistration.k8s.io/v1/apiservices/"
 #define CRDS         "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
@@ -66,10 +66,10 @@ static void fail(struct leave *l, const char *what, const struct err *err)
 /* The caller owns it. NULL: does not exist, or could not be read, which is reported. */
 static json_t *get(struct leave *l, const char *path)
 {
-	json_t *object = NULL;
 	struct err err = { 0 };
+	json_t *object = cluster_get(l->cluster, path, &err);
 
-	if (cluster_call(l->cluster, KUBE_GET, path, NULL, &object, &err) < 0 && err.kind != ERR_MISSING)
+	if (!object && err.kind != ERR_MISSING)
 		fail(l, path, &err);
 	return object;
 }
@@ -94,25 +94,29 @@ static void change(struct leave *l, const char *path, json_t *patch, const char 
 {
 	struct err err = { 0 };
 
-	if (l->a.host.dry_run)
+	if (l->a.host.dry_run) {
+		json_decref(patch);
 		steps_report("would change %s", what);
-	else if (cluster_call(l->cluster, KUBE_MERGE_PATCH, path, patch, NULL, &err) == 0)
+	} else if (cluster_patch(l->cluster, path, patch, &err) == 0) {
 		steps_report("changed %s", what);
-	else if (err.kind != ERR_MISSING)
+	} else if (err.kind != ERR_MISSING) {
 		fail(l, what, &err);
-	json_decref(patch);
+	}
 }
 
-/*
- * Calls fn for each object of a kind. namespace_: NULL: all; query: "" or more parameters. An
- * unknown kind has no objects.
- */
-static void each(struct leave *l, const char *api, const char *namespace_, const char *plural, const char *query,
-	cluster_fn fn)
+/* The object is the current one of the list. */
+typedef void (*leave_fn)(struct leave *l, const struct cluster_list *list, const json_t *object);
+
+/* Calls fn for each object of a list. An unknown kind has no objects. */
+static void each(struct leave *l, struct cluster_list list, leave_fn fn)
 {
+	const json_t *object;
 	struct err err = { 0 };
 
-	if (cluster_each(l->cluster, api, namespace_, plural, query, fn, l, &err) < 0 && err.kind != ERR_MISSING)
+	list.cluster = l->cluster;
+	while ((object = cluster_next(&list)) != NULL)
+		fn(l, &list, object);
+	if (cluster_list_done(&list, &err) < 0 && err.kind != ERR_MISSING)
 		fail(l, "could not list all objects", &err);
 }
 
@@ -151,13 +155,13 @@ static int look_at_lease(struct leave *l, struct leaderrecord *seen, struct err 
 {
 	MEM_AUTO char *path = mem_printf("/apis/coordination.k8s.io/v1/namespaces/%s/leases/" LEASE,
 		l->a.names.namespace_);
-	json_t *object = NULL;
+	json_t *object = cluster_get(l->cluster, path, err);
 	struct lease lease;
-	int failed = cluster_call(l->cluster, KUBE_GET, path, NULL, &object, err);
+	int failed;
 
-	if (failed && err->kind == ERR_MISSING)
+	if (!object && err->kind == ERR_MISSING)
 		return 0;
-	failed = failed || lease_decode(object, &lease, err) < 0;
+	failed = !object || lease_decode(object, &lease, err) < 0;
 	json_decref(object);
 	if (failed)
 		return err_wrap(err, "Lease %s/" LEASE, l->a.names.namespace_);
@@ -256,28 +260,26 @@ static void free_endpoints(struct leave *l)
 
 /* ---- 3: Finalizers ---- */
 
-static void take_finalizer(void *arg, const char *path, const char *title, const json_t *object)
+static void take_finalizer(struct leave *l, const struct cluster_list *list, const json_t *object)
 {
-	struct leave *l = arg;
 	json_t *patch = cleanup_without_finalizer(object);
-	MEM_AUTO char *what = mem_printf("%s: no finalizer", title);
+	MEM_AUTO char *what = mem_printf("%s: no finalizer", list->title);
 
 	if (patch)
-		change(l, path, patch, what);
+		change(l, list->path, patch, what);
 }
 
 static void take_finalizers(struct leave *l)
 {
 	for (size_t i = 0; i < MEM_COUNT(keda_kinds); i++)
-		each(l, KEDA, NULL, keda_kinds[i], "", take_finalizer);
+		each(l, (struct cluster_list){ .api = KEDA, .plural = keda_kinds[i] }, take_finalizer);
 }
 
 /* ---- 4: HPAs ---- */
 
 /* Keeps an HPA that KEDA manages, and the replicas of its target. */
-static void delete_hpa(void *arg, const char *path, const char *title, const json_t *object)
+static void delete_hpa(struct leave *l, const struct cluster_list *list, const json_t *object)
 {
-	struct leave *l = arg;
 	const char *owner = cleanup_scaledobject_of(object);
 	MEM_AUTO char *key = NULL;
 
@@ -285,33 +287,31 @@ static void delete_hpa(void *arg, const char *path, const char *title, const jso
 		return;
 	if (cleanup_is_our_hpa(object)) {
 		l->hpas++;
-		delete (l, path, title);
+		delete (l, list->path, list->title);
 		return;
 	}
-	key = mem_printf("%s/%s", json_str_or_empty(json_object_get(object, "metadata"), "namespace"), owner);
+	key = mem_printf("%s/%s", fields_namespace(object), owner);
 	strmap_set(&l->of_others, key, "");
-	steps_report("%s stays: it belongs to another installation", title);
+	steps_report("%s stays: it belongs to another installation", list->title);
 }
 
-static void count_hpa(void *arg, const char *path, const char *title, const json_t *object)
+static void count_hpa(struct leave *l, const struct cluster_list *list, const json_t *object)
 {
-	struct leave *l = arg;
-
-	(void)path;
-	(void)title;
+	(void)list;
 	l->hpas += cleanup_scaledobject_of(object) && cleanup_is_our_hpa(object);
 }
 
 /* false: some remain, which is reported. */
 static bool delete_hpas(struct leave *l)
 {
+	const struct cluster_list hpas = { .api = "/apis/autoscaling/v2", .plural = "horizontalpodautoscalers" };
 	int64_t until = steps_now_ms() + l->a.wait_ms;
 	struct err err = { 0 };
 
-	each(l, HPAS, NULL, "horizontalpodautoscalers", "", delete_hpa);
+	each(l, hpas, delete_hpa);
 	while (l->hpas > 0 && !l->a.host.dry_run) {
 		l->hpas = 0;
-		each(l, HPAS, NULL, "horizontalpodautoscalers", "", count_hpa);
+		each(l, hpas, count_hpa);
 		if (l->hpas > 0 && steps_now_ms() >= until) {
 			err_set(&err, ERR_TEMPORARY, "%u are still there: does another kscaled create them again?",
 				l->hpas);
@@ -328,72 +328,56 @@ static bool delete_hpas(struct leave *l)
 
 static bool is_of_others(const struct leave *l, const json_t *object)
 {
-	const json_t *metadata = json_object_get(object, "metadata");
-	MEM_AUTO char *key = mem_printf("%s/%s", json_str_or_empty(metadata, "namespace"),
-		json_str_or_empty(metadata, "name"));
+	MEM_AUTO char *key = mem_printf("%s/%s", fields_namespace(object), fields_name(object));
 
 	return strmap_get(&l->of_others, key) != NULL;
 }
 
-static int64_t replicas_of(const json_t *scale)
+/* report() does the rest. */
+static void restore(struct leave *l, const struct cluster_list *list, const json_t *object)
 {
-	return json_integer_value(json_object_get(json_object_get(scale, "spec"), "replicas"));
-}
-
-static void restore(void *arg, const char *path, const char *title, const json_t *object)
-{
-	struct leave *l = arg;
 	int64_t wanted = 0;
 	MEM_AUTO char *scale = is_of_others(l, object) ? NULL : cleanup_original(object, &wanted);
-	json_t *now = NULL, *patch;
 	struct err err = { 0 };
+	json_t *now;
 
-	(void)path;
-	if (!scale)
+	if (scale && l->a.host.dry_run)
+		steps_report("would give the target of %s its original %lld replicas", list->title, (long long)wanted);
+	if (!scale || l->a.host.dry_run)
 		return;
-	if (l->a.host.dry_run) {
-		steps_report("would give the target of %s its original %lld replicas", title, (long long)wanted);
-		return;
-	}
-	if (cluster_call(l->cluster, KUBE_GET, scale, NULL, &now, &err) < 0 || replicas_of(now) == wanted) {
-		json_decref(now);
-		return; /* report() does the rest */
+	now = cluster_get(l->cluster, scale, &err);
+	if (now && fields_number(now, "spec.replicas") != wanted) {
+		json_t *patch = json_pack("{s:{s:I}}", "spec", "replicas", (json_int_t)wanted);
+
+		if (cluster_patch(l->cluster, scale, patch, &err) == 0)
+			l->moved++;
+		else if (l->round == 0)
+			fail(l, list->title, &err);
 	}
 	json_decref(now);
-	patch = json_pack("{s:{s:I}}", "spec", "replicas", (json_int_t)wanted);
-	if (cluster_call(l->cluster, KUBE_MERGE_PATCH, scale, patch, NULL, &err) == 0)
-		l->moved++;
-	else if (l->round == 0)
-		fail(l, title, &err);
-	json_decref(patch);
 }
 
 /* Reports the final replicas. */
-static void report(void *arg, const char *path, const char *title, const json_t *object)
+static void report(struct leave *l, const struct cluster_list *list, const json_t *object)
 {
-	struct leave *l = arg;
 	int64_t wanted = 0;
 	MEM_AUTO char *scale = cleanup_original(object, &wanted);
-	json_t *now = NULL;
 	struct err err = { 0 };
+	json_t *now;
 
-	(void)path;
 	if (is_of_others(l, object))
 		return;
-	if (!scale) {
+	now = scale ? cluster_get(l->cluster, scale, &err) : NULL;
+	if (!scale)
 		err_set(&err, ERR_INVALID, "its status does not have the original replicas of its target");
-		fail(l, title, &err);
-	} else if (cluster_call(l->cluster, KUBE_GET, scale, NULL, &now, &err) < 0) {
-		if (err.kind != ERR_MISSING) /* no target, nothing to restore */
-			fail(l, title, &err);
-	} else if (replicas_of(now) == wanted) {
-		steps_report("the target of %s has its original %lld replicas", title, (long long)wanted);
-	} else {
+	else if (now && fields_number(now, "spec.replicas") == wanted)
+		steps_report("the target of %s has its original %lld replicas", list->title, (long long)wanted);
+	else if (now)
 		err_set(&err, ERR_CONFLICT,
 			"its target has %lld replicas, not the original %lld: does something else scale it?",
-			(long long)replicas_of(now), (long long)wanted);
-		fail(l, title, &err);
-	}
+			(long long)fields_number(now, "spec.replicas"), (long long)wanted);
+	if (err.kind != ERR_NONE && err.kind != ERR_MISSING) /* no target, nothing to restore */
+		fail(l, list->title, &err);
 	json_decref(now);
 }
 
@@ -409,18 +393,19 @@ static void let_settle(const struct leave *l)
 
 static void restore_all(struct leave *l)
 {
+	const struct cluster_list objects = { .api = KEDA, .plural = "scaledobjects" };
 	int64_t until = steps_now_ms() + l->a.wait_ms;
 
 	do {
 		let_settle(l);
 		l->moved = 0;
-		each(l, KEDA, NULL, "scaledobjects", "", restore);
+		each(l, objects, restore);
 		l->round++;
 	} while (l->moved > 0 && steps_now_ms() < until);
 	if (l->moved > 0)
 		let_settle(l);
 	if (!l->a.host.dry_run)
-		each(l, KEDA, NULL, "scaledobjects", "", report);
+		each(l, objects, report);
 }
 
 /* ---- 6: CRDs ---- */
@@ -468,10 +453,10 @@ static void delete_crds(struct leave *l)
 
 /* ---- 7: The rest of the manifests ---- */
 
-static void delete_it(void *arg, const char *path, const char *title, const json_t *object)
+static void delete_it(struct leave *l, const struct cluster_list *list, const json_t *object)
 {
 	(void)object;
-	delete (arg, path, title);
+	delete (l, list->path, list->title);
 }
 
 static void delete_the_rest(struct leave *l)
@@ -497,7 +482,11 @@ static void delete_the_rest(struct leave *l)
 		l->a.names.namespace_);
 
 	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
-		each(l, kinds[i].api, kinds[i].everywhere ? NULL : l->a.names.namespace_, kinds[i].plural, CLUSTER_OURS,
+		each(l,
+			(struct cluster_list){ .api = kinds[i].api,
+				.plural = kinds[i].plural,
+				.namespace_ = kinds[i].everywhere ? NULL : l->a.names.namespace_,
+				.query = CLUSTER_OURS },
 			delete_it);
 	delete (l, secret, "the Secret " CERTS_SECRET);
 	delete (l, lease, "the Lease " LEASE);

@@ -179,13 +179,11 @@ static json_t *facts_of(const char *text)
 	return facts;
 }
 
-static const struct doctor_setup usual = { .namespace_ = "kscaled",
+static const struct doctor_setup usual = { .manifests = { .namespace_ = "kscaled", .service_name = "kscaled" },
 	.kubeconfig = "k",
-	.service_name = "kscaled",
 	.lease_name = "operator.keda.sh",
 	.keda_namespace = "keda",
-	.secure_port = 8443,
-	.webhook = true };
+	.secure_port = 8443 };
 
 static void visit(const struct doctor_setup *s, const char *changed, bool reached, struct diagnosis *out)
 {
@@ -721,7 +719,7 @@ static void options_change_the_findings(void **state)
 	struct diagnosis d = { 0 };
 
 	(void)state;
-	s.webhook = false;
+	s.manifests.no_webhook = true;
 	visit(&s, "{}", true, &d);
 	assert_non_null(strstr(the_first_of(&d, "webhook", BAD).mend, "kubectl delete validatingwebhookconfiguration"));
 	diagnosis_done(&d);
@@ -761,12 +759,12 @@ static void options_change_the_findings(void **state)
 	assert_string_equal(the_first_of(&d, "certificates", BAD).mend, "write a new certificate to /own.pem");
 	diagnosis_done(&d);
 	s = usual;
-	s.host = "h:1";
-	s.watch_namespaces = "a,b";
-	s.scale_kinds = "deployments";
-	s.no_scaledjobs = s.restrict_secrets = s.service_account_tokens = true;
-	s.namespace_ = "own";
-	s.service_name = "svc";
+	s.manifests.host = "h:1";
+	s.manifests.watch_namespaces = "a,b";
+	s.manifests.scale_kinds = "deployments";
+	s.manifests.no_scaledjobs = s.manifests.restrict_secrets = s.manifests.service_account_tokens = true;
+	s.manifests.namespace_ = "own";
+	s.manifests.service_name = "svc";
 	visit(&s, "{'service': " LACKS ", " APISERVICE("'namespace': 'own', 'name': 'svc'", "'status': 'True'") "}",
 		true, &d);
 	assert_string_equal(the_first_of(&d, "service", BAD).mend,

@@ -1,30 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/join/verify.h"
+#include "cli/join/reached.h"
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "cli/fields.h"
 #include "cli/host/steps.h"
 #include "cli/manifestobjects.h"
+#include "control/certs/certs.h"
 
-#define METRICS "/apis/external.metrics.k8s.io/v1beta1"
+#define APISERVICE "/apis/apiregistration.k8s.io/v1/apiservices/" CERTS_APISERVICE
+#define METRICS    "/apis/external.metrics.k8s.io/v1beta1"
+
+int reached_check(struct cluster *c, struct err *why)
+{
+	json_t *apiservice = cluster_get(c, APISERVICE, why);
+	const json_t *condition = fields_condition(apiservice, "Available");
+	bool available = fields_has_condition(apiservice, "Available");
+
+	if (!apiservice)
+		return -1;
+	if (condition)
+		err_set(why, ERR_TEMPORARY, "%s: %s", json_str_or_empty(condition, "reason"),
+			json_str_or_empty(condition, "message"));
+	else
+		err_set(why, ERR_TEMPORARY, "the API server has not checked it yet");
+	json_decref(apiservice);
+	/* The condition may still be that of the previous address, so ask for the metrics, too. */
+	return available ? cluster_call(c, KUBE_GET, METRICS, NULL, NULL, why) : -1;
+}
 
 /* The path of the object's first metric; NULL: none. The caller owns it. */
 static char *metric_path(const json_t *object)
 {
-	const json_t *metadata = json_object_get(object, "metadata"),
-		     *names = json_object_get(json_object_get(object, "status"), "externalMetricNames");
-	const char *metric = json_string_value(json_array_get(names, 0));
+	const char *metric = fields_text(object, "status.externalMetricNames.0");
 	char escaped[1024], name[800];
 
-	if (!metric || !kube_escape(metric, escaped, sizeof(escaped)) ||
-		!kube_escape(json_str_or_empty(metadata, "name"), name, sizeof(name)))
+	if (!*metric || !kube_escape(metric, escaped, sizeof(escaped)) ||
+		!kube_escape(fields_name(object), name, sizeof(name)))
 		return NULL;
 	return mem_printf(METRICS "/namespaces/%s/%s?labelSelector=scaledobject.keda.sh%%2Fname%%3D%s",
-		json_str_or_empty(metadata, "namespace"), escaped, name);
+		fields_namespace(object), escaped, name);
 }
 
 /* Tries one metric of each object until one succeeds. */
-void verify_metric(struct cluster *c)
+void reached_fetch(struct cluster *c)
 {
 	json_t *list = NULL;
 	const json_t *object;
