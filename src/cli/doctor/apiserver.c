@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/doctor/apiserver.h"
+#include "cli/doctor/checks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,10 @@
 #include "base/text.h"
 #include "base/timestamp.h"
 #include "cli/plaintext.h"
+
+/* The Kubernetes versions that kscaled is tested with: 1.25 to 1.36. */
+#define MINOR_MIN 25
+#define MINOR_MAX 36
 
 #define SECOND_MS INT64_C(1000)
 #define DAY_MS    (24 * 3600 * SECOND_MS)
@@ -240,10 +244,10 @@ void apiserver_version(const struct facts *c)
 		facts_error(c, remedy_for(c, remedies, message), "%s", message);
 	else if (!version)
 		facts_error(c, join_or(c, remedy_for(c, remedies, message)), "%s", message);
-	else if (strcmp(json_str_or_empty(version, "major"), "1") != 0 || minor < APISERVER_MINOR_MIN)
+	else if (strcmp(json_str_or_empty(version, "major"), "1") != 0 || minor < MINOR_MIN)
 		facts_warn(c, mem_dup("upgrade the API server to 1.25 or later"),
 			"%s is %s, older than the versions that kscaled is tested with", server, git);
-	else if (minor > APISERVER_MINOR_MAX)
+	else if (minor > MINOR_MAX)
 		facts_warn(c, mem_dup("use a newer kscaled, if there is one"),
 			"%s is %s, newer than the versions that kscaled is tested with", server, git);
 	else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/doctor/definitions.h"
+#include "cli/doctor/checks.h"
 
 #include <config.h> /* configure's; in quotes it would be the one of another room */
 #include <string.h>

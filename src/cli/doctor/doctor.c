@@ -12,16 +12,10 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/timestamp.h"
-#include "cli/doctor/aggregation.h"
-#include "cli/doctor/apiserver.h"
-#include "cli/doctor/competitors.h"
-#include "cli/doctor/definitions.h"
+#include "cli/doctor/checks.h"
 #include "cli/doctor/gather.h"
-#include "cli/doctor/pods.h"
 #include "cli/doctor/release.h"
 #include "cli/doctor/rights.h"
-#include "cli/doctor/status.h"
-#include "cli/doctor/webhook.h"
 #include "cli/kubectlplugin.h"
 #include "cli/manifests.h"
 #include "cli/output.h"
@@ -77,21 +71,13 @@ static const struct hop {
 	{ "sources", status_sources, .needs = { "pods", "crds" } },
 };
 
-/* The failed hop behind this one's failure: itself or an earlier one; NULL: it is fine. */
-static const char *to_blame(const char *name, const char *const *causes)
-{
-	for (size_t i = 0; i < MEM_COUNT(hops); i++)
-		if (strcmp(hops[i].name, name) == 0)
-			return causes[i];
-	return NULL;
-}
-
-static const char *wrong_need(const struct hop *hop, const char *const *causes)
+/* The failed hop behind the failure of a prerequisite; NULL: none failed. */
+static const char *failed_need(const struct diagnosis *found, const struct hop *hop)
 {
 	const char *cause = NULL;
 
 	for (size_t i = 0; !cause && i < NEEDS_MAX && hop->needs[i]; i++)
-		cause = to_blame(hop->needs[i], causes);
+		cause = diagnosis_cause(found, hop->needs[i]);
 	return cause;
 }
 
@@ -108,25 +94,20 @@ static bool knows_facts(const struct facts *c, const struct hop *hop)
 /* If nothing is installed, the report ends here. */
 #define LAST_WORD "release"
 
-void doctor_check(const struct doctor_setup *setup, json_t *facts, bool reached, int64_t now_ms, struct diagnosis *out)
+void doctor_check(const struct doctor_setup *setup, json_t *facts, int64_t now_ms, struct diagnosis *out)
 {
-	const char *causes[MEM_COUNT(hops)] = { NULL };
 	struct facts c = { .setup = setup, .facts = facts, .now_ms = now_ms, .out = out };
 
 	for (size_t i = 0; i < MEM_COUNT(hops); i++) {
-		const char *need = wrong_need(&hops[i], causes);
+		const char *need = failed_need(out, &hops[i]);
 
 		c.hop = hops[i].name;
 		if (need)
 			diagnosis_follows(out, c.hop, need);
 		else if (knows_facts(&c, &hops[i]))
 			hops[i].check(&c);
-		causes[i] = need;
-		if (!need &&
-			(diagnosis_worst(out, c.hop) == DIAGNOSIS_ERROR ||
-				(!reached && strcmp(c.hop, "api-server") == 0)))
-			causes[i] = c.hop;
-		if (causes[i] == c.hop && strcmp(c.hop, LAST_WORD) == 0 && !release_is_there(&c)) {
+		if (strcmp(c.hop, LAST_WORD) == 0 && diagnosis_worst(out, c.hop) == DIAGNOSIS_ERROR &&
+			!release_is_there(&c)) {
 			diagnosis_drop_fine(out);
 			return;
 		}
@@ -296,7 +277,7 @@ static int run(struct doctor_arguments *a)
 	reached = gather_apiserver(&a->setup, &facts);
 	if (reached)
 		gather_cluster(&a->setup, facts);
-	doctor_check(&a->setup, facts, reached, timestamp_now_ms(), &found);
+	doctor_check(&a->setup, facts, timestamp_now_ms(), &found);
 	printed = print(a, &found);
 	worst = diagnosis_worst(&found, NULL);
 	diagnosis_done(&found);

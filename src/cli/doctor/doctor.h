@@ -20,7 +20,7 @@ extern const struct commandline cli_doctor_line;
  */
 int cli_doctor(int argc, char **argv);
 
-/* Checks the gathered facts into *out. reached: gather_cluster was called. */
-void doctor_check(const struct doctor_setup *setup, json_t *facts, bool reached, int64_t now_ms, struct diagnosis *out);
+/* Checks the gathered facts into *out. */
+void doctor_check(const struct doctor_setup *setup, json_t *facts, int64_t now_ms, struct diagnosis *out);
 
 #endif

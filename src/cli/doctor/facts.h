@@ -48,6 +48,7 @@ struct doctor_setup {        /* strings are borrowed; NULL: not set */
 	bool guessed_namespace;        /* set neither by an option nor by the Pod */
 	bool lost_kinds;               /* the kinds it may scale are unknown; manifests.scale_kinds is the minimum */
 	bool in_pod;                   /* it has a Deployment */
+	bool outside;                  /* it surely has none: kscaled runs outside the cluster */
 	bool knows_roles;              /* the roles could be listed */
 	bool no_roles;                 /* it has none: its rights are granted by other means */
 };

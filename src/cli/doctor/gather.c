@@ -19,7 +19,6 @@
 #include "cli/doctor/rights.h"
 #include "cli/host/cluster.h"
 #include "cli/host/hostfiles.h"
-#include "cli/host/pruning.h"
 #include "cli/host/steps.h"
 #include "control/certs/certs.h"
 #include "control/leader/leaderkeda.h"
@@ -356,40 +355,17 @@ static int review_all(const struct gatherer *g, const json_t *needs, const char 
 	return 0;
 }
 
-/* Bindings only: a role without a binding grants nothing. */
-static void list_excess(const struct gatherer *g, const struct doctor_setup *setup)
-{
-	struct err err = { 0 };
-	struct documents *wanted = rights_manifests(setup, &err);
-	json_t *found = wanted ? pruning_find(g->cluster, wanted, &err) : NULL, *titles = json_array(), *one;
-	size_t i;
-
-	json_array_foreach(found, i, one)
-	{
-		if (strstr(json_str_or_empty(one, "title"), "rolebindings "))
-			json_array_append(titles, json_object_get(one, "title"));
-	}
-	gather_put_answer(g, "excess", "list on roles and their bindings", found ? json_incref(titles) : NULL, &err);
-	json_decref(titles);
-	json_decref(found);
-	documents_free(wanted);
-}
-
 static void ask_rights(const struct gatherer *g)
 {
-	struct doctor_setup setup = *g->setup;
+	const struct doctor_setup *s = g->setup;
 	struct err err = { 0 };
 	MEM_AUTO char *own = own_name(g),
-		      *account = mem_printf("system:serviceaccount:%s:%s", setup.manifests.namespace_,
-			      setup.account ? setup.account : "kscaled");
-	json_t *needs, *out;
+		      *account = mem_printf("system:serviceaccount:%s:%s", s->manifests.namespace_,
+			      s->account ? s->account : "kscaled");
+	json_t *needs = rights_needed(s, &err),
+	       *out = json_pack("{s:s, s:i, s:[], s:[], s:O?}", "account", account, "asked",
+		       (int)json_array_size(needs), "missing", "not_asked", "needed", needs);
 
-	/* Outside the cluster kscaled needs one more right, at any address. */
-	if (!setup.manifests.host && fields_is(g->facts, "deployment.error", "missing"))
-		setup.manifests.host = "kscaled.invalid:8443";
-	needs = rights_needed(&setup, &err);
-	out = json_pack("{s:s, s:i, s:[], s:[], s:O?}", "account", account, "asked", (int)json_array_size(needs),
-		"missing", "not_asked", "needed", needs);
 	if (!needs || review_all(g, needs, own, out, &err) < 0)
 		gather_put_error(g->facts, "rights", "", &err);
 	else if (json_array_size(json_object_get(out, "not_asked")) == json_array_size(needs))
@@ -398,7 +374,6 @@ static void ask_rights(const struct gatherer *g)
 		gather_put(g->facts, "rights", json_incref(out));
 	json_decref(needs);
 	json_decref(out);
-	list_excess(g, &setup);
 }
 
 /* ---- Trials ---- */

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "cli/doctor/definitions.h"
+#include "cli/doctor/checks.h"
 #include "cli/doctor/gather_parts.h"
 #include "cli/doctor/release.h"
 #include "control/certs/certs.h"

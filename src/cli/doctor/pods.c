@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/doctor/pods.h"
+#include "cli/doctor/checks.h"
 
 #include <string.h>
 
@@ -99,34 +99,6 @@ static bool is_about_image(const char *reason)
 	return text_is_one_of(reason, reasons);
 }
 
-static void check_waiting(const struct facts *c, const json_t *pod, const json_t *status, struct trouble *t)
-{
-	const json_t *waiting = fields_at(status, "state.waiting"), *ended = fields_at(status, "lastState.terminated");
-	const char *reason = json_str_or_empty(waiting, "reason"), *image = json_str_or_empty(status, "image"),
-		   *message = json_str_or_empty(waiting, "message");
-	MEM_AUTO char *words = last_words(ended);
-
-	if (is_about_image(reason)) {
-		t->message = mem_printf("cannot get its image %s on node %s: %s%s%.300s: the image must be on that "
-					"node or in a registry that it reaches",
-			image, fields_text(pod, "spec.nodeName"), reason, *message ? ": " : "", message);
-		t->mend = other_image(c, image);
-	} else if (json_str_is(ended, "reason", "OOMKilled")) {
-		t->message = mem_printf("ran out of memory (OOMKilled), %d restarts so far: its limit is %s",
-			(int)json_integer_value(json_object_get(status, "restartCount")),
-			fields_text(facts_container(c->facts), "resources.limits.memory"));
-		t->mend = more_memory(c, facts_container(c->facts));
-	} else if (ended) {
-		t->message = mem_printf("keeps exiting (%s, %d restarts so far, exit status %d)%s", reason,
-			(int)json_integer_value(json_object_get(status, "restartCount")),
-			(int)json_integer_value(json_object_get(ended, "exitCode")), words);
-		t->mend = about(c, "logs --previous", pod);
-	} else if (*reason && strcmp(reason, "ContainerCreating") != 0 && strcmp(reason, "PodInitializing") != 0) {
-		t->message = mem_printf("cannot be started: %s%s%.300s", reason, *message ? ": " : "", message);
-		t->mend = about(c, "describe pod", pod);
-	}
-}
-
 /* Not scheduled yet, or its container has no status. */
 static void check_pending(const struct facts *c, const json_t *pod, int64_t age_ms, struct trouble *t)
 {
@@ -146,34 +118,56 @@ static void check_pending(const struct facts *c, const json_t *pod, int64_t age_
 		t->mend = about(c, "describe pod", pod);
 }
 
-static void check_pod(const struct facts *c, const json_t *pod, struct trouble *t)
+/* The container waits to be started, or again; or it has ended. */
+static void check_container(const struct facts *c, const json_t *pod, const json_t *status, struct trouble *t)
 {
-	const json_t *status = status_of(pod), *ended = fields_at(status, "state.terminated");
-	const char *phase = fields_text(pod, "status.phase");
-	int64_t age_ms = c->now_ms - fields_time(pod, "metadata.creationTimestamp");
-	MEM_AUTO char *words = last_words(ended);
+	const json_t *waiting = fields_at(status, "state.waiting"),
+		     *ended = fields_at(status, waiting ? "lastState.terminated" : "state.terminated");
+	const char *reason = json_str_or_empty(waiting, "reason"), *image = json_str_or_empty(status, "image"),
+		   *message = json_str_or_empty(waiting, "message");
+	int restarts = (int)fields_number(status, "restartCount"), exit_status = (int)fields_number(ended, "exitCode");
+	MEM_AUTO char *words = last_words(ended),
+		      *so_far = waiting ? mem_printf(", %d restarts so far", restarts) : mem_dup("");
 
-	if (strcmp(phase, "Failed") == 0 && *fields_text(pod, "status.reason")) {
-		t->message = mem_printf("failed: %s: %.300s", fields_text(pod, "status.reason"),
-			fields_text(pod, "status.message"));
-		t->mend = about(c, "describe pod", pod);
+	if (is_about_image(reason)) {
+		t->message = mem_printf("cannot get its image %s on node %s: %s%s%.300s: the image must be on that "
+					"node or in a registry that it reaches",
+			image, fields_text(pod, "spec.nodeName"), reason, *message ? ": " : "", message);
+		t->mend = other_image(c, image);
 	} else if (json_str_is(ended, "reason", "OOMKilled")) {
-		t->message = mem_printf("ran out of memory (OOMKilled): its limit is %s",
+		t->message = mem_printf("ran out of memory (OOMKilled)%s: its limit is %s", so_far,
 			fields_text(facts_container(c->facts), "resources.limits.memory"));
 		t->mend = more_memory(c, facts_container(c->facts));
+	} else if (ended && waiting) {
+		t->message = mem_printf("keeps exiting (%s%s, exit status %d)%s", reason, so_far, exit_status, words);
+		t->mend = about(c, "logs --previous", pod);
 	} else if (ended) {
-		t->message = mem_printf("exited (exit status %d)%s",
-			(int)json_integer_value(json_object_get(ended, "exitCode")), words);
+		t->message = mem_printf("exited (exit status %d)%s", exit_status, words);
 		t->mend = about(c, "logs", pod);
-	} else if (fields_at(status, "state.waiting")) {
-		check_waiting(c, pod, status, t);
+	} else if (*reason && strcmp(reason, "ContainerCreating") != 0 && strcmp(reason, "PodInitializing") != 0) {
+		t->message = mem_printf("cannot be started: %s%s%.300s", reason, *message ? ": " : "", message);
+		t->mend = about(c, "describe pod", pod);
 	}
-	if (!t->message && !fields_at(status, "state.running"))
+}
+
+static void check_pod(const struct facts *c, const json_t *pod, struct trouble *t)
+{
+	const json_t *status = status_of(pod);
+	const char *reason = fields_text(pod, "status.reason"),
+		   *unready = json_str_or_empty(fields_condition(pod, "Ready"), "message");
+	int64_t age_ms = c->now_ms - fields_time(pod, "metadata.creationTimestamp");
+	bool running = fields_at(status, "state.running");
+
+	if (fields_is(pod, "status.phase", "Failed") && *reason) {
+		t->message = mem_printf("failed: %s: %.300s", reason, fields_text(pod, "status.message"));
+		t->mend = about(c, "describe pod", pod);
+	} else {
+		check_container(c, pod, status, t);
+	}
+	if (!t->message && !running)
 		check_pending(c, pod, age_ms, t);
-	if (!t->message && fields_at(status, "state.running") && age_ms > START_MS) {
-		t->message = mem_printf("runs, but is not ready%s%.300s",
-			*fields_text(fields_condition(pod, "Ready"), "message") ? ": " : "",
-			fields_text(fields_condition(pod, "Ready"), "message"));
+	if (!t->message && running && age_ms > START_MS) {
+		t->message = mem_printf("runs, but is not ready%s%.300s", *unready ? ": " : "", unready);
 		t->mend = about(c, "logs", pod);
 	}
 }

@@ -304,6 +304,7 @@ void release_read(struct doctor_setup *s, json_t *facts)
 	const json_t *container = facts_container(facts), *command = fields_at(facts, "command.object");
 
 	s->in_pod = fields_at(facts, "deployment.object") != NULL;
+	s->outside = fields_is(facts, "deployment.error", "missing");
 	read_options(s, container ? json_object_get(container, "args") : command, json_object_get(container, "env"));
 	read_installer(s, facts);
 	read_roles(s, facts);

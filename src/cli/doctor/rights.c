@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/host/pruning.h"
 #include "cli/manifestobjects.h"
 
 /*
@@ -123,6 +124,9 @@ struct documents *rights_manifests(const struct doctor_setup *setup, struct err 
 	/* Options of Pods need no rights. */
 	params.image = params.replicas = params.priority_class = params.monitor = NULL;
 	params.network_policy = false;
+	/* Outside the cluster kscaled needs one more right, at any address. */
+	if (!params.host && setup->outside)
+		params.host = "kscaled.invalid:8443";
 	return manifestobjects_make(&params, err);
 }
 
@@ -246,37 +250,46 @@ static void check_role(const struct facts *c, const json_t *missing, size_t firs
 	buf_done(&rights);
 }
 
-/* Deletes a superfluous binding. title: "clusterrolebindings x", "rolebindings shop/x". */
-static char *drop(const struct facts *c, const char *title)
+/* Deletes a superfluous binding. plural: "rolebindings". */
+static char *drop(const struct facts *c, const char *plural, const json_t *binding)
 {
-	size_t kind = strcspn(title, " ");
-	const char *slash = strchr(title, '/'), *name = slash ? slash + 1 : title + kind + (title[kind] != '\0');
+	const char *ns = fields_namespace(binding);
 	char *join = facts_join(c);
 
 	if (join) /* it removes what the options do not call for */
 		return join;
-	if (!slash)
-		return mem_printf("kubectl delete %.*s %s", (int)kind, title, name);
-	return mem_printf("kubectl -n %.*s delete %.*s %s", (int)(slash - title - (long)kind - 1), title + kind + 1,
-		(int)kind, title, name);
+	return mem_printf("kubectl %s%s%sdelete %s %s", *ns ? "-n " : "", ns, *ns ? " " : "", plural,
+		fields_name(binding));
 }
 
-/* Leftovers of an earlier installation with more rights, which a leaked token would have. */
+/*
+ * Leftovers of an earlier installation with more rights, which a leaked token would have. Bindings
+ * only: a role without a binding grants nothing.
+ */
 static void check_excess(const struct facts *c)
 {
+	static const struct {
+		const char *kind, *plural;
+	} kinds[] = { { "ClusterRoleBinding", "clusterrolebindings" }, { "RoleBinding", "rolebindings" } };
+	struct documents *wanted = rights_manifests(c->setup, NULL);
 	const json_t *one;
-	const char *title, *name;
 	size_t i;
 
-	facts_known(c, "excess");
-	json_array_foreach(facts_object(c, "excess"), i, one)
-	{
-		title = json_string_value(one);
-		name = strrchr(title, '/') ? strrchr(title, '/') + 1 : strchr(title, ' ') + 1;
-		facts_warn(c, drop(c, title), "%s grants more than the options call for%s%s%s", title,
-			option_of(name) ? ": see " : "", option_of(name) ? option_of(name) : "",
-			option_of(name) ? ", also an option of kscaled doctor" : "");
-	}
+	facts_known(c, "roles");
+	for (size_t k = 0; wanted && k < MEM_COUNT(kinds); k++)
+		json_array_foreach(facts_object(c, "roles"), i, one)
+		{
+			const char *ns = fields_namespace(one), *name = fields_name(one), *option = option_of(name);
+
+			if (!json_str_is(one, "kind", kinds[k].kind) ||
+				!pruning_is_superfluous(wanted, kinds[k].kind, one))
+				continue;
+			facts_warn(c, drop(c, kinds[k].plural, one),
+				"%s %s%s%s grants more than the options call for%s%s%s", kinds[k].plural, ns,
+				*ns ? "/" : "", name, option ? ": see " : "", option ? option : "",
+				option ? ", also an option of kscaled doctor" : "");
+		}
+	documents_free(wanted);
 }
 
 void rights_check(const struct facts *c)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/doctor/status.h"
+#include "cli/doctor/checks.h"
 
 #include "base/json.h"
 #include "base/mem.h"

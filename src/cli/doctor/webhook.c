@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/doctor/webhook.h"
+#include "cli/doctor/checks.h"
 
 #include <string.h>
 

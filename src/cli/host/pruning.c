@@ -21,6 +21,13 @@ static bool is_wanted(const struct documents *wanted, const char *kind, const js
 	return false;
 }
 
+bool pruning_is_superfluous(const struct documents *wanted, const char *kind, const json_t *object)
+{
+	MEM_AUTO char *others = ownership_of_others(object);
+
+	return !others && !is_wanted(wanted, kind, object);
+}
+
 json_t *pruning_find(struct cluster *c, const struct documents *wanted, struct err *err)
 {
 	static const struct {
@@ -42,14 +49,11 @@ json_t *pruning_find(struct cluster *c, const struct documents *wanted, struct e
 			.query = CLUSTER_OURS };
 		const json_t *object;
 
-		while ((object = cluster_next(&list)) != NULL) {
-			MEM_AUTO char *others = ownership_of_others(object);
-
-			if (!others && !is_wanted(wanted, kinds[i].kind, object))
+		while ((object = cluster_next(&list)) != NULL)
+			if (pruning_is_superfluous(wanted, kinds[i].kind, object))
 				json_array_append_new(found,
 					json_pack("{s:s, s:s, s:O}", "path", list.path, "title", list.title, "object",
 						object));
-		}
 		if (cluster_list_done(&list, err) == 0)
 			continue;
 		json_decref(found);

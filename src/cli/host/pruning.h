@@ -15,6 +15,9 @@
 #include "cli/documents.h"
 #include "cli/host/cluster.h"
 
+/* Whether an object with kscaled's label is superfluous. kind: its kind, which lists omit. */
+bool pruning_is_superfluous(const struct documents *wanted, const char *kind, const json_t *object);
+
 /*
  * The superfluous objects, [{"path", "title", "object"}] with the texts of struct cluster_list; the
  * caller owns them. wanted: all objects of the options.
