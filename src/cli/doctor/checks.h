@@ -56,7 +56,7 @@ void webhook_reached(const struct facts *c);
 
 /*
  * competitors.c, who else acts: the holder of the Lease, KEDA, and foreign HorizontalPodAutoscalers
- * on the same targets. "lease", "keda-lease", "keda-deployment", "scaledobjects" and "hpas" (lists).
+ * on the same targets. "lease", "keda-lease", "keda-deployment", "scaledobjects", "hpas" (lists).
  */
 void competitors_lease(const struct facts *c);
 void competitors_keda(const struct facts *c);

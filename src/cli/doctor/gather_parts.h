@@ -39,9 +39,7 @@ struct gather_row {
 };
 void gather_rows(const struct gatherer *g, const struct gather_row *rows, size_t count);
 
-/*
- * The facts of release.h and of definitions.c, from which it completes *g->setup (gather_release.c).
- */
+/* The facts of release.h and definitions.c; completes *g->setup by them (gather_release.c). */
 void gather_release(const struct gatherer *g);
 
 #endif
