@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/doctor/gather.h"
 
-#include <config.h> /* configure's; in quotes it would be the one of another room */
-#include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +15,7 @@
 #include "cli/doctor/gather_parts.h"
 #include "cli/doctor/release.h"
 #include "cli/doctor/rights.h"
+#include "cli/fetch.h"
 #include "cli/host/cluster.h"
 #include "cli/host/hostfiles.h"
 #include "cli/host/steps.h"
@@ -24,11 +23,9 @@
 #include "control/leader/leaderkeda.h"
 #include "control/leader/leaderrecord.h"
 #include "kube/tokenfacts.h"
-#include "net/http/httpc.h"
 #include "net/http/httpstatus.h"
 #include "net/tls/x509.h"
 
-#define DEADLINE_MS  10000
 #define WATCH_MAX_MS 30000 /* for a Lease, whatever its duration */
 
 /* ---- The kubeconfig ---- */
@@ -90,91 +87,37 @@ static void put_config(json_t *facts, const struct kube_config *config)
 
 /* ---- The API server and its clock ---- */
 
-struct greeting {
-	bool done;
-	int64_t date_ms;
-	json_t *version;
-	struct err err;
-};
-
-static void on_header(void *arg, const char *line, size_t len)
+/* 0, or -1 and err: no API server answers. The time of the answer is needed, and no retry. */
+static int get_version(const struct kube_config *config, struct fetch_answer *out, struct err *err)
 {
-	struct greeting *g = arg;
-	MEM_AUTO char *text = mem_dupn(line, len);
-	const char *date = text_behind_nocase(text, "date:");
-	time_t seconds = date ? curl_getdate(date, NULL) : -1;
+	struct fetch *fetch = fetch_new(NULL, config, err);
+	int failed = fetch ? fetch_get(fetch, "/version", "application/json", out, err) : -1;
 
-	if (seconds > 0)
-		g->date_ms = 1000 * (int64_t)seconds;
-}
-
-static void on_greeted(void *arg, const struct httpc_response *response, const struct err *err)
-{
-	struct greeting *g = arg;
-	json_t *body;
-
-	g->done = true;
-	if (err) {
-		g->err = *err;
-		return;
-	}
-	body = json_parse_foreign(response->body, response->len, NULL);
-	if (response->status == 200 && json_is_object(body))
-		g->version = json_incref(body);
-	else
-		err_set(&g->err, response->status == 200 ? ERR_INVALID : httpstatus_kind(response->status),
-			"/version: HTTP %d: %s", response->status,
-			response->status == 200 ? "not an API server" : json_str_or_empty(body, "message"));
-	json_decref(body);
-}
-
-/* Uses its own client, because it needs a response header and no retry. */
-static void greet(const struct kube_config *config, struct greeting *g)
-{
-	static const struct httpc_events events = { .on_header = on_header, .on_done = on_greeted };
-	struct httpc_config pool = { 0 };
-	struct loop *loop = loop_new(&g->err);
-	struct httpc *http = loop ? httpc_new(loop, &pool, &g->err) : NULL;
-	MEM_AUTO char *url = mem_printf("%s/version", config->server);
-	struct httpc_server server = { .ca_pem = config->ca_pem,
-		.cert_pem = config->cert_pem,
-		.key_pem = config->key_pem,
-		.tls_server_name = config->tls_server_name,
-		.proxy_url = config->proxy_url,
-		.insecure = config->insecure };
-	const char *const headers[] = { "Accept: application/json", "User-Agent: kscaled/" PACKAGE_VERSION, NULL };
-	struct httpc_request request = { .method = "GET",
-		.url = url,
-		.headers = headers,
-		.bearer = config->token,
-		.deadline_ms = DEADLINE_MS,
-		.server = &server };
-
-	if (http)
-		httpc_start(http, &request, &events, g);
-	while (http && !g->done)
-		loop_turn(loop);
-	httpc_free(http);
-	loop_free(loop);
+	fetch_free(fetch);
+	if (failed || (out->status == 200 && json_is_object(out->body)))
+		return failed;
+	return err_set(err, out->status == 200 ? ERR_INVALID : httpstatus_kind(out->status), "/version: HTTP %d: %s",
+		out->status, out->status == 200 ? "not an API server" : json_str_or_empty(out->body, "message"));
 }
 
 static bool ask_version(const struct kube_config *config, json_t *facts)
 {
-	struct greeting g = { .done = false };
+	struct fetch_answer answer = { .body = NULL };
 	int64_t before_ms = timestamp_now_ms();
+	struct err err = { 0 };
 
-	greet(config, &g);
-	if (!g.version) {
-		gather_put_error(facts, "version", "", &g.err);
+	if (get_version(config, &answer, &err) < 0) {
+		gather_put_error(facts, "version", "", &err);
+		json_decref(answer.body);
 		return false;
 	}
 	/*
 	 * The Date header has whole seconds: add half a second. Our time is the middle of the round
 	 * trip.
 	 */
-	json_object_set_new(g.version, "date_ms", json_integer(g.date_ms ? g.date_ms + 500 : 0));
-	json_object_set_new(g.version, "asked_ms", json_integer((before_ms + timestamp_now_ms()) / 2));
-	gather_put(facts, "version", g.version);
+	json_object_set_new(answer.body, "date_ms", json_integer(answer.date_ms ? answer.date_ms + 500 : 0));
+	json_object_set_new(answer.body, "asked_ms", json_integer((before_ms + timestamp_now_ms()) / 2));
+	gather_put(facts, "version", answer.body);
 	return true;
 }
 
