@@ -46,8 +46,7 @@ static json_int_t wanted_port(const struct facts *c)
 void aggregation_service(const struct facts *c)
 {
 	const json_t *service = facts_object(c, "service");
-	const char *type = fields_text(service, "spec.type"), *ns = c->setup->manifests.namespace_,
-		   *name = c->setup->manifests.service_name;
+	const char *type = fields_text(service, "spec.type"), *ns = c->namespace_, *name = c->service;
 
 	if (!service)
 		facts_error(c, facts_apply(c), "Service %s/%s does not exist", ns, name);
@@ -91,8 +90,8 @@ static bool check_old_kind(const struct facts *c, const json_t *service)
 	if (minor == 0 || minor >= SLICES_SINCE_MINOR || !facts_lacks(c, "endpoints"))
 		return true;
 	facts_error(c, mend_endpoints(c, service),
-		"an EndpointSlice exists, but no Endpoints %s/%s, which an API server before 1.%d needs",
-		c->setup->manifests.namespace_, c->setup->manifests.service_name, SLICES_SINCE_MINOR);
+		"an EndpointSlice exists, but no Endpoints %s/%s, which an API server before 1.%d needs", c->namespace_,
+		c->service, SLICES_SINCE_MINOR);
 	return false;
 }
 
@@ -115,8 +114,8 @@ static void check_slices(const struct facts *c, const json_t *service, const jso
 			"EndpointSlice %s has no port named \"%s\" like the Service's port: its endpoints are not used",
 			other, port);
 	else if (ready == 0)
-		facts_error(c, mend_endpoints(c, service), "Service %s/%s has no ready endpoint",
-			c->setup->manifests.namespace_, c->setup->manifests.service_name);
+		facts_error(c, mend_endpoints(c, service), "Service %s/%s has no ready endpoint", c->namespace_,
+			c->service);
 	else if (check_old_kind(c, service))
 		facts_ok(c, "%zu ready", ready);
 }
@@ -149,7 +148,7 @@ static char *point_to_us(const struct facts *c)
 			  "'{\"spec\":{\"insecureSkipTLSVerify\":null,\"service\":{\"namespace\":\"%s\",\"name\":\"%"
 			  "s\","
 			  "\"port\":%d}}}'",
-		c->setup->manifests.namespace_, c->setup->manifests.service_name, (int)port);
+		c->namespace_, c->service, (int)port);
 }
 
 void aggregation_apiservice(const struct facts *c)
@@ -164,7 +163,7 @@ void aggregation_apiservice(const struct facts *c)
 	else if (!*name)
 		facts_error(c, point_to_us(c),
 			CERTS_APISERVICE " names no Service: the API server answers the requests itself");
-	else if (strcmp(ns, c->setup->manifests.namespace_) != 0 || strcmp(name, c->setup->manifests.service_name) != 0)
+	else if (strcmp(ns, c->namespace_) != 0 || strcmp(name, c->service) != 0)
 		facts_error(c, point_to_us(c),
 			CERTS_APISERVICE
 			" belongs to another adapter: it names Service %s/%s, so kscaled does not act; remove "
@@ -184,8 +183,7 @@ static char *replace_name(const struct facts *c)
 
 	if (c->setup->installer == DOCTOR_JOIN)
 		return mem_dup(apply);
-	return mem_printf("kubectl -n %s delete service %s; %s", c->setup->manifests.namespace_,
-		c->setup->manifests.service_name, apply);
+	return mem_printf("kubectl -n %s delete service %s; %s", c->namespace_, c->service, apply);
 }
 
 /*
@@ -199,7 +197,7 @@ static char *let_reach(const struct facts *c)
 		? mem_dup("")
 		: mem_printf("kubectl -n %s delete service,endpoints,endpointslices -l "
 			     "app.kubernetes.io/name=kscaled; ",
-			  c->setup->manifests.namespace_),
+			  c->namespace_),
 		      *name = fields_at(c->facts, "service.object.spec.selector")
 		? mem_dup("")
 		: mem_printf("; or a DNS name: `%s%s`", old, apply);
@@ -246,7 +244,7 @@ static char *put_bundle(const struct facts *c)
 	return mem_printf("kubectl patch apiservice " CERTS_APISERVICE " --type=merge -p "
 			  "\"{\\\"spec\\\":{\\\"caBundle\\\":\\\"$(kubectl -n %s get secret " CERTS_SECRET
 			  " -o jsonpath='{.data.ca\\.crt}')\\\"}}\"",
-		c->setup->manifests.namespace_);
+		c->namespace_);
 }
 
 void aggregation_ca_bundle(const struct facts *c)
@@ -266,8 +264,7 @@ void aggregation_ca_bundle(const struct facts *c)
 		return;
 	if (!*ca)
 		facts_error(c, facts_restart(c),
-			"no CA in Secret %s/" CERTS_SECRET ": kscaled creates one when it runs",
-			c->setup->manifests.namespace_);
+			"no CA in Secret %s/" CERTS_SECRET ": kscaled creates one when it runs", c->namespace_);
 	else if (!*encoded)
 		facts_error(c, put_bundle(c),
 			"the APIService has no caBundle: no kscaled has been leader since it was created");

@@ -46,8 +46,8 @@ static char *fill(const struct facts *c, const char *text)
 		{ "FILE", kubeconfig_file(c) },
 		{ "CLUSTER", json_str_or_empty(config, "cluster") },
 		{ "USER", json_str_or_empty(config, "user") },
-		{ "ACCOUNT", c->setup->account ? c->setup->account : "kscaled" },
-		{ "NAMESPACE", c->setup->manifests.namespace_ },
+		{ "ACCOUNT", c->account },
+		{ "NAMESPACE", c->namespace_ },
 	};
 	struct buf out = BUF_INIT(SIZE_MAX);
 

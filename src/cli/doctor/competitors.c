@@ -13,62 +13,48 @@
 
 /* ---- Leases ---- */
 
-struct lease_state {
-	const char *holder; /* "": none */
-	bool renewed;       /* while gather.c watched it */
-	int64_t watched_ms;
-};
-
-static struct lease_state lease_state_of(const struct facts *c, const char *fact)
-{
-	const json_t *seen = json_object_get(c->facts, fact);
-
-	return (struct lease_state){ .holder = fields_text(facts_object(c, fact), "spec.holderIdentity"),
-		.renewed = json_is_true(json_object_get(seen, "renewed")),
-		.watched_ms = json_integer_value(json_object_get(seen, "watched_ms")) };
-}
-
+/* gather.c watched whether the holder renews it. */
 void competitors_lease(const struct facts *c)
 {
-	const char *ns = c->setup->manifests.namespace_, *name = c->setup->lease_name;
-	struct lease_state hold = lease_state_of(c, "lease");
+	const char *ns = c->namespace_, *name = c->setup->lease_name,
+		   *holder = fields_text(c->facts, "lease.object.spec.holderIdentity");
 
 	if (c->setup->no_lease)
 		facts_ok(c, "none needed: --leader-elect=false");
 	else if (!facts_object(c, "lease"))
 		facts_error(c, facts_restart(c), "Lease %s/%s does not exist: kscaled has never run here", ns, name);
-	else if (!*hold.holder)
+	else if (!*holder)
 		facts_error(c, facts_restart(c), "no one holds the Lease %s/%s: kscaled is stopped or waiting", ns,
 			name);
-	else if (!hold.renewed)
+	else if (!json_is_true(fields_at(c->facts, "lease.renewed")))
 		facts_error(c, facts_restart(c),
-			"%s holds the Lease %s/%s, but did not renew it in the %lld seconds it was watched",
-			hold.holder, ns, name, (long long)hold.watched_ms / 1000);
+			"%s holds the Lease %s/%s, but did not renew it in the %lld seconds it was watched", holder, ns,
+			name, (long long)fields_number(c->facts, "lease.watched_ms") / 1000);
 	else
-		facts_ok(c, "%s is the leader and renews the Lease", hold.holder);
+		facts_ok(c, "%s is the leader and renews the Lease", holder);
 }
 
 void competitors_keda(const struct facts *c)
 {
-	const char *ns = c->setup->keda_namespace;
-	const json_t *lease = facts_object(c, "keda-lease"), *deployment = facts_object(c, "keda-deployment");
-	struct lease_state hold = lease_state_of(c, "keda-lease");
-	json_int_t replicas = fields_number(deployment, "spec.replicas");
+	const char *ns = c->setup->keda_namespace,
+		   *holder = fields_text(c->facts, "keda-lease.object.spec.holderIdentity");
+	const json_t *deployment = facts_object(c, "keda-deployment");
+	int replicas = (int)fields_number(deployment, "spec.replicas");
+	bool is_ours = ns && strcmp(ns, c->namespace_) == 0;
 
-	if (!ns || (strcmp(ns, c->setup->manifests.namespace_) == 0 && !deployment)) {
+	if (!ns || (is_ours && !deployment)) {
 		facts_ok(c, ns ? "kscaled runs in KEDA's namespace, KEDA does not" : "--keda-namespace is empty");
 		return;
 	}
 	if (!facts_known(c, "keda-lease"))
 		return;
-	if (lease && strcmp(ns, c->setup->manifests.namespace_) != 0 && *hold.holder && hold.renewed &&
-		!c->setup->take_over)
+	if (!is_ours && *holder && json_is_true(fields_at(c->facts, "keda-lease.renewed")) && !c->setup->take_over)
 		facts_error(c, mem_printf("kubectl -n %s scale deployment keda-operator --replicas 0", ns),
-			"KEDA is running: %s holds the Lease %s/operator.keda.sh, so kscaled stays passive",
-			hold.holder, ns);
-	else if (deployment && replicas > 0)
+			"KEDA is running: %s holds the Lease %s/operator.keda.sh, so kscaled stays passive", holder,
+			ns);
+	else if (replicas > 0)
 		facts_warn(c, mem_printf("kubectl -n %s scale deployment keda-operator --replicas 0", ns),
-			"KEDA is installed: Deployment %s/keda-operator wants %d replicas", ns, (int)replicas);
+			"KEDA is installed: Deployment %s/keda-operator wants %d replicas", ns, replicas);
 	else if (deployment)
 		facts_ok(c, "Deployment %s/keda-operator has no replicas", ns);
 	else

@@ -96,7 +96,13 @@ static bool knows_facts(const struct facts *c, const struct hop *hop)
 
 void doctor_check(const struct doctor_setup *setup, json_t *facts, int64_t now_ms, struct diagnosis *out)
 {
-	struct facts c = { .setup = setup, .facts = facts, .now_ms = now_ms, .out = out };
+	struct facts c = { .setup = setup,
+		.namespace_ = setup->manifests.namespace_,
+		.service = setup->manifests.service_name,
+		.account = setup->account ? setup->account : "kscaled",
+		.facts = facts,
+		.now_ms = now_ms,
+		.out = out };
 
 	for (size_t i = 0; i < MEM_COUNT(hops); i++) {
 		const char *need = failed_need(out, &hops[i]);

@@ -243,6 +243,6 @@ char *facts_explain(const struct facts *c, const char *kind, const char *namespa
 char *facts_restart(const struct facts *c)
 {
 	if (in_cluster(c))
-		return mem_printf("kubectl -n %s rollout restart deployment/kscaled", c->setup->manifests.namespace_);
+		return mem_printf("kubectl -n %s rollout restart deployment/kscaled", c->namespace_);
 	return mem_dup("sudo systemctl restart kscaled");
 }

@@ -55,9 +55,10 @@ struct doctor_setup {        /* strings are borrowed; NULL: not set */
 
 struct facts {
 	const struct doctor_setup *setup;
-	json_t *facts;   /* borrowed */
-	int64_t now_ms;  /* the wall clock */
-	const char *hop; /* being checked */
+	const char *namespace_, *service, *account; /* kscaled's, of the setup */
+	json_t *facts;                              /* borrowed */
+	int64_t now_ms;                             /* the wall clock */
+	const char *hop;                            /* being checked */
 	struct diagnosis *out;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/doctor/checks.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -19,6 +20,16 @@ struct trouble {
 	char *message; /* owned; NULL: none, or still starting */
 };
 
+/* Takes mend. */
+static void __attribute__((format(printf, 3, 4))) report(struct trouble *t, char *mend, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	*t = (struct trouble){ mend, mem_vprintf(fmt, ap) };
+	va_end(ap);
+}
+
 static const json_t *status_of(const json_t *pod)
 {
 	const json_t *list = fields_at(pod, "status.containerStatuses"), *own = fields_entry(list, "name", "kscaled");
@@ -29,7 +40,7 @@ static const json_t *status_of(const json_t *pod)
 /* "kubectl -n scaling logs kscaled-5c8" */
 static char *about(const struct facts *c, const char *command, const json_t *pod)
 {
-	return mem_printf("kubectl -n %s %s %s", c->setup->manifests.namespace_, command, fields_name(pod));
+	return mem_printf("kubectl -n %s %s %s", c->namespace_, command, fields_name(pod));
 }
 
 /*
@@ -67,7 +78,7 @@ static char *more_memory(const struct facts *c, const json_t *container)
 	mib = mib < 32 ? 32 : mib;
 	if (c->setup->installer != DOCTOR_HELM)
 		return mem_printf("kubectl -n %s set resources deployment kscaled -c kscaled --limits memory=%lldMi",
-			c->setup->manifests.namespace_, mib);
+			c->namespace_, mib);
 	buf_printf(&values, "resources.operator.limits.memory=%lldMi", mib);
 	json_object_foreach((json_t *)(uintptr_t)requests, key, value)
 		buf_printf(&values, ",resources.operator.requests.%s=%s", key, json_string_value(value));
@@ -103,19 +114,17 @@ static bool is_about_image(const char *reason)
 static void check_pending(const struct facts *c, const json_t *pod, int64_t age_ms, struct trouble *t)
 {
 	const json_t *scheduled = fields_condition(pod, "PodScheduled");
+	const char *node = fields_text(pod, "spec.nodeName");
 
-	if (json_str_is(scheduled, "status", "False"))
-		t->message = mem_printf("has no node: %s: %.300s", json_str_or_empty(scheduled, "reason"),
-			json_str_or_empty(scheduled, "message"));
-	else if (age_ms > START_MS && !*fields_text(pod, "spec.nodeName"))
-		t->message = mem_dup("has no node and no reason is given: is kube-scheduler running?");
+	if (json_str_is(scheduled, "status", "False")) /* nodes show free resources and taints */
+		report(t, mem_dup("kubectl describe nodes"), "has no node: %s: %.300s",
+			json_str_or_empty(scheduled, "reason"), json_str_or_empty(scheduled, "message"));
+	else if (age_ms > START_MS && !*node)
+		report(t, about(c, "describe pod", pod),
+			"has no node and no reason is given: is kube-scheduler running?");
 	else if (age_ms > START_MS)
-		t->message = mem_printf("has been starting for %lld seconds on node %s", (long long)age_ms / 1000,
-			fields_text(pod, "spec.nodeName"));
-	if (json_str_is(scheduled, "status", "False"))
-		t->mend = mem_dup("kubectl describe nodes"); /* shows free resources and taints */
-	else if (t->message)
-		t->mend = about(c, "describe pod", pod);
+		report(t, about(c, "describe pod", pod), "has been starting for %lld seconds on node %s",
+			(long long)age_ms / 1000, node);
 }
 
 /* The container waits to be started, or again; or it has ended. */
@@ -130,23 +139,21 @@ static void check_container(const struct facts *c, const json_t *pod, const json
 		      *so_far = waiting ? mem_printf(", %d restarts so far", restarts) : mem_dup("");
 
 	if (is_about_image(reason)) {
-		t->message = mem_printf("cannot get its image %s on node %s: %s%s%.300s: the image must be on that "
-					"node or in a registry that it reaches",
+		report(t, other_image(c, image),
+			"cannot get its image %s on node %s: %s%s%.300s: the image must be on that "
+			"node or in a registry that it reaches",
 			image, fields_text(pod, "spec.nodeName"), reason, *message ? ": " : "", message);
-		t->mend = other_image(c, image);
 	} else if (json_str_is(ended, "reason", "OOMKilled")) {
-		t->message = mem_printf("ran out of memory (OOMKilled)%s: its limit is %s", so_far,
-			fields_text(facts_container(c->facts), "resources.limits.memory"));
-		t->mend = more_memory(c, facts_container(c->facts));
+		report(t, more_memory(c, facts_container(c->facts)), "ran out of memory (OOMKilled)%s: its limit is %s",
+			so_far, fields_text(facts_container(c->facts), "resources.limits.memory"));
 	} else if (ended && waiting) {
-		t->message = mem_printf("keeps exiting (%s%s, exit status %d)%s", reason, so_far, exit_status, words);
-		t->mend = about(c, "logs --previous", pod);
+		report(t, about(c, "logs --previous", pod), "keeps exiting (%s%s, exit status %d)%s", reason, so_far,
+			exit_status, words);
 	} else if (ended) {
-		t->message = mem_printf("exited (exit status %d)%s", exit_status, words);
-		t->mend = about(c, "logs", pod);
+		report(t, about(c, "logs", pod), "exited (exit status %d)%s", exit_status, words);
 	} else if (*reason && strcmp(reason, "ContainerCreating") != 0 && strcmp(reason, "PodInitializing") != 0) {
-		t->message = mem_printf("cannot be started: %s%s%.300s", reason, *message ? ": " : "", message);
-		t->mend = about(c, "describe pod", pod);
+		report(t, about(c, "describe pod", pod), "cannot be started: %s%s%.300s", reason, *message ? ": " : "",
+			message);
 	}
 }
 
@@ -159,16 +166,15 @@ static void check_pod(const struct facts *c, const json_t *pod, struct trouble *
 	bool running = fields_at(status, "state.running");
 
 	if (fields_is(pod, "status.phase", "Failed") && *reason) {
-		t->message = mem_printf("failed: %s: %.300s", reason, fields_text(pod, "status.message"));
-		t->mend = about(c, "describe pod", pod);
+		report(t, about(c, "describe pod", pod), "failed: %s: %.300s", reason,
+			fields_text(pod, "status.message"));
 	} else {
 		check_container(c, pod, status, t);
 	}
 	if (!t->message && !running)
 		check_pending(c, pod, age_ms, t);
 	if (!t->message && running && age_ms > START_MS) {
-		t->message = mem_printf("runs, but is not ready%s%.300s", *unready ? ": " : "", unready);
-		t->mend = about(c, "logs", pod);
+		report(t, about(c, "logs", pod), "runs, but is not ready%s%.300s", *unready ? ": " : "", unready);
 	}
 }
 
@@ -183,7 +189,7 @@ static bool is_ready(const json_t *pod)
 static void check_none(const struct facts *c, const json_t *deployment)
 {
 	const json_t *failure = fields_condition(deployment, "ReplicaFailure");
-	const char *ns = c->setup->manifests.namespace_, *account = c->setup->account ? c->setup->account : "kscaled";
+	const char *ns = c->namespace_, *account = c->account;
 	const char *message = json_str_or_empty(failure, "message");
 
 	if (fields_number(deployment, "spec.replicas") == 0)
@@ -231,8 +237,7 @@ void pods_check(const struct facts *c)
 	size_t i, ready = 0, alive = 0;
 
 	if (!deployment) {
-		facts_ok(c, "none checked: no Deployment kscaled is known in namespace %s",
-			c->setup->manifests.namespace_);
+		facts_ok(c, "none checked: no Deployment kscaled is known in namespace %s", c->namespace_);
 		return;
 	}
 	if (!facts_known(c, "pods"))

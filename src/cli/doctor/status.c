@@ -155,8 +155,7 @@ void status_certificates(const struct facts *c)
 		   *serving = fields_text(c->facts, "certificates.object.serving");
 
 	if (!*serving)
-		facts_error(c, renew(c), "no serving certificate in Secret %s/" CERTS_SECRET,
-			c->setup->manifests.namespace_);
+		facts_error(c, renew(c), "no serving certificate in Secret %s/" CERTS_SECRET, c->namespace_);
 	else
 		check_certificate(c, "serving certificate", serving);
 	if (*ca)

@@ -18,8 +18,7 @@ static bool check_one(const struct facts *c, const json_t *hook, const char *ca)
 	const char *name = json_str_or_empty(hook, "name"), *encoded = fields_text(hook, "clientConfig.caBundle");
 	MEM_AUTO char *bundle = base64_decode(encoded, NULL);
 
-	if (!json_str_is(service, "name", c->setup->manifests.service_name) ||
-		!json_str_is(service, "namespace", c->setup->manifests.namespace_))
+	if (!json_str_is(service, "name", c->service) || !json_str_is(service, "namespace", c->namespace_))
 		facts_error(c, facts_apply(c), "%s names Service %s/%s", name, json_str_or_empty(service, "namespace"),
 			json_str_or_empty(service, "name"));
 	else if (!*encoded)
@@ -58,8 +57,7 @@ void webhook_configuration(const struct facts *c)
 			"server's requests fail");
 	json_array_foreach(hooks, i, hook) good += check_one(c, hook, ca);
 	if (!c->setup->manifests.no_webhook && good == json_array_size(hooks))
-		facts_ok(c, "%zu webhooks point to Service %s/%s", good, c->setup->manifests.namespace_,
-			c->setup->manifests.service_name);
+		facts_ok(c, "%zu webhooks point to Service %s/%s", good, c->namespace_, c->service);
 }
 
 #define DENIED "admission webhook \"vscaledobject.kscaled.io\" denied the request"
