@@ -55,7 +55,7 @@ void fetch_free(struct fetch *f)
 	free(f);
 }
 
-struct exchange {
+struct fetching {
 	bool done;
 	struct fetch_answer answer;
 	struct err err;
@@ -63,7 +63,7 @@ struct exchange {
 
 static void on_header(void *arg, const char *line, size_t len)
 {
-	struct exchange *x = arg;
+	struct fetching *x = arg;
 	MEM_AUTO char *text = mem_dupn(line, len);
 	const char *date = text_behind_nocase(text, "date:");
 	time_t seconds = date ? curl_getdate(date, NULL) : -1;
@@ -74,7 +74,7 @@ static void on_header(void *arg, const char *line, size_t len)
 
 static void on_done(void *arg, const struct httpc_response *response, const struct err *err)
 {
-	struct exchange *x = arg;
+	struct fetching *x = arg;
 
 	x->done = true;
 	if (err) {
@@ -97,7 +97,7 @@ int fetch_get(struct fetch *f, const char *path, const char *accept, struct fetc
 		.deadline_ms = DEADLINE_MS,
 		.max_body = ANSWER_MAX,
 		.server = &f->server };
-	struct exchange x = { .done = false };
+	struct fetching x = { .done = false };
 
 	httpc_start(f->http, &request, &events, &x);
 	while (!x.done)

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/readings/triggerparams.h"
+#include "cli/fields.h"
 #include "decide/validate/validate.h"
 #include "scalers/params.h"
 #include "scalers/scalerbuild.h"
@@ -76,17 +77,25 @@ static const char *place_fault(const struct trial *j, size_t index, struct param
 	return f->err.msg;
 }
 
+/* below: what follows the trigger's path, ".metadata"; "": the trigger itself. */
+static void warn(const struct trial *j, size_t index, const char *below, const char *text)
+{
+	MEM_AUTO char *field = mem_printf("spec.triggers[%zu]%s", index, below);
+
+	if (text)
+		findings_warning(j->findings, field, "%s", text);
+}
+
 /* Only a warning, since KEDA accepts unknown keys. The line is that of the first key. */
 static void report_unknown(const struct trial *j, size_t index, const char *unknown)
 {
 	const char *key = strchr(unknown, '"');
 	int len = key ? (int)strcspn(key + 1, "\"") : 0;
-	MEM_AUTO char *field = len > 0 && len < FIELD_SIZE / 2
-		? mem_printf("spec.triggers[%zu].metadata.%.*s", index, len, key + 1)
-		: mem_printf("spec.triggers[%zu].metadata", index);
+	MEM_AUTO char *text = mem_printf("no parameter of %s has this name: %s", j->of->triggers[index].type, unknown),
+		      *below = len > 0 && len < FIELD_SIZE / 2 ? mem_printf(".metadata.%.*s", len, key + 1)
+							       : mem_dup(".metadata");
 
-	findings_warning(j->findings, field, "no parameter of %s has this name: %s", j->of->triggers[index].type,
-		unknown);
+	warn(j, index, below, text);
 }
 
 static void tell(const struct trial *j, size_t index, struct param_faults *faults)
@@ -107,10 +116,9 @@ static void tell(const struct trial *j, size_t index, struct param_faults *fault
 static void report_announced(const struct trial *j, size_t index)
 {
 	const struct scaler_type *type = scaler_type_find(j->of->triggers[index].type);
-	MEM_AUTO char *field = mem_printf("spec.triggers[%zu].type", index);
+	MEM_AUTO char *text = type && type->announced ? mem_printf("%s: %s", type->name, type->announced) : NULL;
 
-	if (type && type->announced)
-		findings_warning(j->findings, field, "%s: %s", type->name, type->announced);
+	warn(j, index, ".type", text);
 }
 
 /* Refused only by kscaled's options: a problem if these are given, else a warning. */
@@ -190,16 +198,8 @@ static void build(const struct trial *j, size_t index, const struct strmap *auth
 	check_place(j, index, next->question);
 	if (next->unknown)
 		report_unknown(j, index, next->unknown);
-	if (next->shortened) {
-		MEM_AUTO char *field = mem_printf("spec.triggers[%zu].metadata", index);
-
-		findings_warning(j->findings, field, "%s", next->shortened);
-	}
-	if (next->ignored) {
-		MEM_AUTO char *field = mem_printf("spec.triggers[%zu]", index);
-
-		findings_warning(j->findings, field, "%s", next->ignored);
-	}
+	warn(j, index, ".metadata", next->shortened);
+	warn(j, index, "", next->ignored);
 	out->all = out->all && next->metric_name;
 	out->count++;
 }
@@ -275,7 +275,7 @@ static const char *field_of_source(const struct findings *f, const char *message
 	size_t source_len = strcspn(rest, " :"), i;
 	MEM_AUTO char *source = mem_dupn(rest, source_len), *first = mem_dupn(rest, strcspn(source, ".")),
 		      *parameter = NULL;
-	const json_t *entries = json_object_get(json_object_get(f->doc->json, "spec"), first), *entry;
+	const json_t *entries = json_object_get(fields_at(f->doc->json, "spec"), first), *entry;
 
 	snprintf(field, FIELD_SIZE, entries ? "spec.%.200s" : "spec", source);
 	quote = strchr(rest, '"');
