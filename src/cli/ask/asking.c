@@ -35,27 +35,32 @@ struct asking_screen asking_screen(void)
 int asking_begin(const char *command, struct asking *a, struct insightclient_ways *ways)
 {
 	struct err err = { 0 };
+	bool is_plugin = kubectlplugin_runs();
 
 	*a = (struct asking){ .kubeconfig = NULL };
-	if (kubectlplugin_runs()) {
-		if (!ways->socket && !ways->kubeconfig)
-			ways->kubeconfig = a->kubeconfig = kubectlplugin_kubeconfig();
-		return 0;
+	if (is_plugin && !ways->socket && !ways->kubeconfig)
+		ways->kubeconfig = a->kubeconfig = kubectlplugin_kubeconfig();
+	if (is_plugin || options_load(0, NULL, &a->options, &err) == 0) {
+		ways->usual_socket = a->options.insight_socket;
+		ways->usual_kubeconfig = a->options.kubeconfig;
+		a->client = insightclient_new(ways, &err);
 	}
-	if (options_load(0, NULL, &a->options, &err) < 0) {
+	if (!a->client)
 		fprintf(stderr, "%s: %s\n", command, err.msg);
-		return -1;
-	}
-	ways->usual_socket = a->options.insight_socket;
-	ways->usual_kubeconfig = a->options.kubeconfig;
-	return 0;
+	return a->client ? 0 : -1;
 }
 
 void asking_done(struct asking *a)
 {
+	insightclient_free(a->client);
 	options_done(&a->options);
 	free(a->kubeconfig);
 }
+
+const struct asking_kind asking_every_kind[ASKING_KINDS] = {
+	{ ASKING_OBJECTS, "so", "ScaledObject" },
+	{ ASKING_JOBS, "sj", "ScaledJob" },
+};
 
 #define NAMES_OF_A_KIND 4
 const char *const asking_kinds[] = { "so", "scaledobject", "scaledobjects", "soi", "sj", "scaledjob", "scaledjobs",
@@ -65,7 +70,7 @@ const char *asking_resource(const char *word)
 {
 	for (size_t i = 0; asking_kinds[i]; i++)
 		if (strcmp(word, asking_kinds[i]) == 0)
-			return i < NAMES_OF_A_KIND ? ASKING_OBJECTS : ASKING_JOBS;
+			return asking_every_kind[i / NAMES_OF_A_KIND].resource;
 	return NULL;
 }
 

@@ -29,13 +29,14 @@ extern const struct option asking_options[];
 	"FILE for the cluster"
 
 /*
- * Completes *ways, read from the command line, by the defaults: the cluster of kubectl, if run as
- * its plugin; else the daemon's environment and config file. *ways borrows from *a. -1: these are
- * invalid, which is printed. asking_done in both cases.
+ * Makes the client for *ways, read from the command line and completed by the defaults: the cluster
+ * of kubectl, if run as its plugin; else the daemon's environment and config file. *ways borrows
+ * from *a. -1: these or *ways are unusable, which is printed. asking_done in both cases.
  */
 struct asking {
 	struct options options;
 	char *kubeconfig; /* kubectl's; owned */
+	struct insightclient *client;
 };
 int asking_begin(const char *command, struct asking *a, struct insightclient_ways *ways);
 void asking_done(struct asking *a);
@@ -46,6 +47,10 @@ void asking_done(struct asking *a);
  */
 #define ASKING_OBJECTS "scaledobjectinsights"
 #define ASKING_JOBS    "scaledjobinsights"
+#define ASKING_KINDS   2
+extern const struct asking_kind {
+	const char *resource, *word, *kind; /* "scaledobjectinsights", "so", "ScaledObject" */
+} asking_every_kind[ASKING_KINDS];
 const char *asking_resource(const char *word);
 extern const char *const asking_kinds[]; /* these words; NULL-terminated */
 

@@ -14,6 +14,7 @@
 #include "base/timestamp.h"
 #include "cli/ask/asking.h"
 #include "cli/ask/explaintext.h"
+#include "cli/fields.h"
 #include "cli/kubectlplugin.h"
 #include "cli/output.h"
 
@@ -152,11 +153,10 @@ static void take_matches(struct matches *b, const char *word, const json_t *tabl
 
 	json_array_foreach(json_object_get(table, "rows"), i, row)
 	{
-		const json_t *metadata = json_object_get(json_object_get(row, "object"), "metadata");
-		const char *namespace_ = json_str_or_empty(metadata, "namespace");
+		const char *namespace_ = fields_text(row, "object.metadata.namespace");
 
 		json_array_append_new(b->objects,
-			json_sprintf("%s %s/%s", word, namespace_, json_str_or_empty(metadata, "name")));
+			json_sprintf("%s %s/%s", word, namespace_, fields_text(row, "object.metadata.name")));
 		if (!b->namespace_)
 			b->namespace_ = mem_dup(namespace_);
 		b->is_ambiguous |= strcmp(b->namespace_, namespace_) != 0;
@@ -167,21 +167,19 @@ static void take_matches(struct matches *b, const char *word, const json_t *tabl
 static int find_matches(struct insightclient *client, const char *resource, const char *name, struct matches *b,
 	struct err *err)
 {
-	static const struct {
-		const char *resource, *word;
-	} kinds[] = { { ASKING_OBJECTS, "so" }, { ASKING_JOBS, "sj" } };
 	size_t answered = 0;
 
 	*b = (struct matches){ .objects = json_array() };
-	for (size_t i = 0; i < MEM_COUNT(kinds); i++) {
-		MEM_AUTO char *all = asking_path(kinds[i].resource, NULL, NULL);
+	for (size_t i = 0; i < ASKING_KINDS; i++) {
+		const struct asking_kind *kind = &asking_every_kind[i];
+		MEM_AUTO char *all = asking_path(kind->resource, NULL, NULL);
 		MEM_AUTO char *path = mem_printf("%s?fieldSelector=metadata.name%%3D%s", all, name);
 		json_t *table = NULL;
 
-		if (resource && strcmp(resource, kinds[i].resource) != 0)
+		if (resource && strcmp(resource, kind->resource) != 0)
 			continue;
 		answered += insightclient_get(client, path, ASKING_TABLE, &table, err) == 0;
-		take_matches(b, kinds[i].word, table);
+		take_matches(b, kind->word, table);
 		json_decref(table);
 	}
 	return answered > 0 ? 0 : -1;
@@ -258,25 +256,19 @@ static json_t *ask_anywhere(struct insightclient *client, const struct explain_a
 	return explanation;
 }
 
-static enum asking_exit run(const struct explain_arguments *a, const char *namespace_, const char *name)
+static enum asking_exit run(const struct explain_arguments *a, struct insightclient *client, const char *namespace_,
+	const char *name)
 {
 	struct err err = { 0 };
-	struct insightclient *client = insightclient_new(&a->ways, &err);
-	enum asking_exit status;
-	json_t *explanation = NULL;
-
-	if (client)
-		explanation = namespace_ ? ask_in(client, a, namespace_, name, &err)
+	json_t *explanation = namespace_ ? ask_in(client, a, namespace_, name, &err)
 					 : ask_anywhere(client, a, name, &err);
-	if (explanation) {
+	enum asking_exit status = err.kind == ERR_MISSING ? ASKING_UNKNOWN : ASKING_UNREACHABLE;
+
+	if (explanation)
 		status = print(a, explanation);
-	} else {
-		if (*err.msg)
-			fprintf(stderr, "kscaled explain: %s\n", err.msg);
-		status = err.kind == ERR_MISSING ? ASKING_UNKNOWN : ASKING_UNREACHABLE;
-	}
+	else if (*err.msg)
+		fprintf(stderr, "kscaled explain: %s\n", err.msg);
 	json_decref(explanation);
-	insightclient_free(client);
 	return status;
 }
 
@@ -293,7 +285,7 @@ int cli_explain(int argc, char **argv)
 		return ASKING_UNREACHABLE;
 	status = ASKING_UNREACHABLE;
 	if (asking_begin("kscaled explain", &asking, &a.ways) == 0)
-		status = (int)run(&a, namespace_, name);
+		status = (int)run(&a, asking.client, namespace_, name);
 	asking_done(&asking);
 	return status;
 }

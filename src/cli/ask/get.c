@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/ask/table.h"
+#include "cli/fields.h"
 #include "cli/output.h"
 
 struct get_arguments {
@@ -46,13 +47,6 @@ const struct commandline cli_get_line = {
 	.removed = ASKING_REMOVED,
 	.operands = true,
 	.words = asking_kinds,
-};
-
-static const struct get_kind {
-	const char *resource, *names;
-} kinds[] = {
-	{ ASKING_OBJECTS, "ScaledObjects" },
-	{ ASKING_JOBS, "ScaledJobs" },
 };
 
 /* ---- A table ---- */
@@ -101,9 +95,8 @@ static char *cell_text(const json_t *value)
 
 static void add_row(struct table *table, const struct get_columns *columns, const json_t *row)
 {
-	const json_t *metadata = json_object_get(json_object_get(row, "object"), "metadata"),
-		     *all = json_object_get(row, "cells");
-	char *cells[TABLE_COLUMNS_MAX] = { mem_dup(json_str_or_empty(metadata, "namespace")) };
+	const json_t *all = json_object_get(row, "cells");
+	char *cells[TABLE_COLUMNS_MAX] = { mem_dup(fields_text(row, "object.metadata.namespace")) };
 
 	for (size_t i = 0; i < columns->count; i++)
 		cells[i + 1] = cell_text(json_array_get(all, columns->at[i]));
@@ -153,7 +146,7 @@ static bool check_words(struct get_arguments *a, char *const *words, int count)
 
 /* The answer for each kind; NULL: not asked for, or an error. */
 struct get_answers {
-	json_t *of[MEM_COUNT(kinds)];
+	json_t *of[ASKING_KINDS];
 	size_t count;
 };
 
@@ -165,11 +158,11 @@ static void ask(const struct get_arguments *a, struct insightclient *client, str
 {
 	struct err printed = { 0 };
 
-	for (size_t i = 0; i < MEM_COUNT(kinds); i++) {
-		MEM_AUTO char *path = asking_path(kinds[i].resource, a->all ? NULL : a->namespace_, NULL);
+	for (size_t i = 0; i < ASKING_KINDS; i++) {
+		MEM_AUTO char *path = asking_path(asking_every_kind[i].resource, a->all ? NULL : a->namespace_, NULL);
 		struct err err = { 0 };
 
-		if (a->resource && strcmp(a->resource, kinds[i].resource) != 0)
+		if (a->resource && strcmp(a->resource, asking_every_kind[i].resource) != 0)
 			continue;
 		if (insightclient_get(client, path, text_equal(a->output, "json") ? "application/json" : ASKING_TABLE,
 			    &out->of[i], &err) == 0)
@@ -187,14 +180,12 @@ static enum asking_exit print_tables(const struct get_arguments *a, const struct
 	enum asking_exit status;
 	size_t count = 0;
 
-	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
+	for (size_t i = 0; i < ASKING_KINDS; i++)
 		if (answers->of[i])
 			count += get_render(answers->of[i], &screen, text_equal(a->output, "wide"), &out);
 	if (count == 0)
-		buf_printf(&out, "No %s found.\n",
-			answers->count > 1       ? "ScaledObjects or ScaledJobs"
-				: answers->of[0] ? kinds[0].names
-						 : kinds[1].names);
+		buf_printf(&out, "No %ss found.\n",
+			answers->count > 1 ? "ScaledObjects or ScaledJob" : asking_every_kind[!answers->of[0]].kind);
 	status = output_text("kscaled get", &out) ? ASKING_OK : ASKING_UNREACHABLE;
 	buf_done(&out);
 	return status;
@@ -206,29 +197,23 @@ static enum asking_exit print_list(const struct get_answers *answers)
 	json_t *list = json_pack("{s:s, s:s, s:{}, s:[]}", "apiVersion", "v1", "kind", "List", "metadata", "items");
 	enum asking_exit status;
 
-	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
+	for (size_t i = 0; i < ASKING_KINDS; i++)
 		json_array_extend(json_object_get(list, "items"), json_object_get(answers->of[i], "items"));
 	status = output_json("kscaled get", list) ? ASKING_OK : ASKING_UNREACHABLE;
 	json_decref(list);
 	return status;
 }
 
-static enum asking_exit run(const struct get_arguments *a)
+static enum asking_exit run(const struct get_arguments *a, struct insightclient *client)
 {
-	struct err err = { 0 };
-	struct insightclient *client = insightclient_new(&a->ways, &err);
 	enum asking_exit status = ASKING_UNREACHABLE;
 	struct get_answers answers = { .count = 0 };
 
-	if (client)
-		ask(a, client, &answers);
-	else
-		fprintf(stderr, "kscaled get: %s\n", err.msg);
+	ask(a, client, &answers);
 	if (answers.count > 0)
 		status = text_equal(a->output, "json") ? print_list(&answers) : print_tables(a, &answers);
-	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
+	for (size_t i = 0; i < ASKING_KINDS; i++)
 		json_decref(answers.of[i]);
-	insightclient_free(client);
 	return status;
 }
 
@@ -244,7 +229,7 @@ int cli_get(int argc, char **argv)
 		return ASKING_UNREACHABLE;
 	status = ASKING_UNREACHABLE;
 	if (asking_begin("kscaled get", &asking, &a.ways) == 0)
-		status = (int)run(&a);
+		status = (int)run(&a, asking.client);
 	asking_done(&asking);
 	return status;
 }
