@@ -12,30 +12,30 @@ static const char *yes_no(const json_t *value)
 	return json_is_true(value) ? "yes" : json_is_false(value) ? "no" : "";
 }
 
+static const char *number_or_empty(const json_t *object, const char *key, char text[32])
+{
+	return json_is_number(json_object_get(object, key)) ? explaintext_number(object, key, text) : "";
+}
+
 static void add_trigger(struct table *t, const json_t *one, const char *type)
 {
-	char value[32] = "", activation[32] = "", seconds[32] = "", failures[32] = "", index[32] = "";
+	char value[32], activation[32], seconds[32], failures[32], index[32];
 	bool indexed = json_is_integer(json_object_get(one, "index"));
 	MEM_AUTO char *name = mem_printf("%s%s%s%s%s", indexed ? explaintext_number(one, "index", index) : "",
 		indexed ? " " : "", type, *json_str_or_empty(one, "name") ? " " : "", json_str_or_empty(one, "name"));
 	MEM_AUTO char *target = *json_str_or_empty(one, "target")
 		? mem_printf("%s %s", json_str_or_empty(one, "target"), json_str_or_empty(one, "metricType"))
 		: NULL;
-	const char *cells[TABLE_COLUMNS_MAX] = { name, "", target, "", "", "", "", json_str_or_empty(one, "metric") };
+	const json_t *age = json_object_get(one, "ageSeconds");
+	bool falling_back = json_is_true(json_object_get(one, "fallingBack"));
+	const char *read = number_or_empty(one, "value", value);
 
-	if (json_is_number(json_object_get(one, "value")))
-		cells[1] = explaintext_number(one, "value", value);
-	else if (json_is_true(json_object_get(one, "fallingBack")))
-		cells[1] = "nil";
-	if (json_is_number(json_object_get(one, "activation")))
-		cells[3] = explaintext_number(one, "activation", activation);
-	cells[4] = json_is_true(json_object_get(one, "fallingBack")) ? "fallback"
-								     : yes_no(json_object_get(one, "active"));
-	if (json_is_number(json_object_get(one, "ageSeconds")))
-		cells[5] = explaintext_age(json_number_value(json_object_get(one, "ageSeconds")), seconds);
-	if (json_is_integer(json_object_get(one, "failures")))
-		cells[6] = explaintext_number(one, "failures", failures);
-	table_add(t, cells);
+	table_add(t,
+		(const char *const[]){ name, falling_back && !*read ? "nil" : read, target,
+			number_or_empty(one, "activation", activation),
+			falling_back ? "fallback" : yes_no(json_object_get(one, "active")),
+			json_is_number(age) ? explaintext_age(json_number_value(age), seconds) : "",
+			number_or_empty(one, "failures", failures), json_str_or_empty(one, "metric") });
 }
 
 #define NAMED_MAX 5 /* triggers named before one text; the others are counted */

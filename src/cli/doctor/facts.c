@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -42,13 +43,6 @@ const json_t *facts_container(const json_t *facts)
 	return fields_entry(fields_at(facts, "deployment.object.spec.template.spec.containers"), "name", "kscaled");
 }
 
-bool facts_bundle_has(const char *bundle, const char *certificate)
-{
-	MEM_AUTO char *copy = mem_dup(certificate);
-
-	return bundle && strstr(bundle, text_trim(copy, " \r\n")) != NULL;
-}
-
 /* ---- Findings ---- */
 
 #define ADD(status, mend)                                                                                              \
@@ -77,6 +71,20 @@ void facts_warn(const struct facts *c, char *mend, const char *fmt, ...)
 void facts_error(const struct facts *c, char *mend, const char *fmt, ...)
 {
 	ADD(DIAGNOSIS_ERROR, mend);
+}
+
+bool facts_bundle(const struct facts *c, const char *what, const char *encoded, const char *ca, char *mend)
+{
+	MEM_AUTO char *bundle = base64_decode(encoded, NULL), *copy = mem_dup(ca);
+	bool good = *encoded && (!*ca || (bundle && strstr(bundle, text_trim(copy, " \r\n"))));
+
+	if (good)
+		free(mend);
+	else if (*encoded)
+		facts_error(c, mend, "the caBundle of %s lacks kscaled's CA", what);
+	else
+		facts_error(c, mend, "%s has no caBundle: no kscaled has been leader since it was created", what);
+	return good;
 }
 
 /* ---- Commands ---- */

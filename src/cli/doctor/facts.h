@@ -77,9 +77,6 @@ bool facts_known(const struct facts *c, const char *fact);
 /* The container `kscaled` of the Deployment; NULL: none. */
 const json_t *facts_container(const json_t *facts);
 
-/* Whether a decoded caBundle (PEM, or NULL) contains this certificate. */
-bool facts_bundle_has(const char *bundle, const char *certificate);
-
 /* ---- Findings ---- */
 
 void facts_ok(const struct facts *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -87,6 +84,12 @@ void facts_skip(const struct facts *c, const char *fmt, ...) __attribute__((form
 /* mend: taken, may be NULL. */
 void facts_warn(const struct facts *c, char *mend, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void facts_error(const struct facts *c, char *mend, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/*
+ * Whether a caBundle, in base64, contains the CA (PEM; "": any will do); false: a finding says that
+ * it does not. what: "the APIService"; mend: taken.
+ */
+bool facts_bundle(const struct facts *c, const char *what, const char *encoded, const char *ca, char *mend);
 
 /* ---- Fixes; the caller owns them ---- */
 

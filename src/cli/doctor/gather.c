@@ -228,11 +228,9 @@ static char *own_name(const struct gatherer *g)
 		return mem_dup(subject);
 	for (size_t i = 0; !name && i < MEM_COUNT(versions); i++) {
 		MEM_AUTO char *path = mem_printf("/apis/authentication.k8s.io/%s/selfsubjectreviews", versions[i]);
-		json_t *body = json_pack("{s:{}}", "spec"), *answer = NULL;
+		json_t *answer = cluster_post(g->cluster, KUBE_REVIEW, path, json_pack("{s:{}}", "spec"), NULL);
 
-		if (cluster_call(g->cluster, KUBE_REVIEW, path, body, &answer, NULL) == 0)
-			name = mem_dup(fields_text(answer, "status.userInfo.username"));
-		json_decref(body);
+		name = answer ? mem_dup(fields_text(answer, "status.userInfo.username")) : NULL;
 		json_decref(answer);
 	}
 	return name ? name : mem_dup("");
@@ -251,26 +249,22 @@ static json_t *groups_of(const char *account)
 /* 1: has the right; 0: does not; -1 and err: the review failed. */
 static int review(const struct gatherer *g, const json_t *need, bool own, struct err *err)
 {
-	const char *account = json_str_or_empty(need, "account");
-	json_t *answer = NULL, *spec = json_pack("{s:O}", "resourceAttributes", json_object_get(need, "attributes")),
-	       *body;
-	int rc;
+	const char *account = json_str_or_empty(need, "account"),
+		   *kind = own ? "SelfSubjectAccessReview" : "SubjectAccessReview",
+		   *path = own ? "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+			       : "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+	json_t *spec = json_pack("{s:O}", "resourceAttributes", json_object_get(need, "attributes")), *answer;
+	int allowed;
 
 	if (!own) {
 		json_object_set_new(spec, "user", json_string(account));
 		json_object_set_new(spec, "groups", groups_of(account));
 	}
-	body = json_pack("{s:s, s:s, s:o}", "apiVersion", "authorization.k8s.io/v1", "kind",
-		own ? "SelfSubjectAccessReview" : "SubjectAccessReview", "spec", spec);
-	rc = cluster_call(g->cluster, KUBE_REVIEW,
-		own ? "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
-		    : "/apis/authorization.k8s.io/v1/subjectaccessreviews",
-		body, &answer, err);
-	if (rc == 0)
-		rc = json_is_true(fields_at(answer, "status.allowed")) ? 1 : 0;
+	answer = cluster_post(g->cluster, KUBE_REVIEW, path,
+		json_pack("{s:s, s:s, s:o}", "apiVersion", "authorization.k8s.io/v1", "kind", kind, "spec", spec), err);
+	allowed = !answer ? -1 : json_is_true(fields_at(answer, "status.allowed"));
 	json_decref(answer);
-	json_decref(body);
-	return rc;
+	return allowed;
 }
 
 /*
@@ -341,21 +335,15 @@ static const json_t *with_metric(const json_t *objects)
 static void ask_metric(const struct gatherer *g)
 {
 	const json_t *object = with_metric(fields_at(g->facts, "scaledobjects.object.items"));
-	const char *ns = fields_namespace(object), *name = fields_name(object);
-	MEM_AUTO char *of = mem_printf("%s/%s", ns, name);
-	struct buf path = BUF_INIT(4096);
+	MEM_AUTO char *path = cluster_metric_path(object);
+	json_t *metric;
 
-	if (!object)
+	if (!path)
 		return;
-	buf_printf(&path, "/apis/external.metrics.k8s.io/v1beta1/namespaces/%s/", ns);
-	buf_put_percent(&path, json_string_value(json_array_get(fields_at(object, "status.externalMetricNames"), 0)),
-		"");
-	buf_printf(&path, "?labelSelector=scaledobject.keda.sh%%2Fname%%3D%s", name);
-	gather_get(g, "metric", "list on *.external.metrics.k8s.io", buf_text(&path));
-	json_object_set_new(json_object_get(g->facts, "metric"), "of", json_string(of));
-	json_object_set(json_object_get(g->facts, "metric"), "name",
-		json_array_get(fields_at(object, "status.externalMetricNames"), 0));
-	buf_done(&path);
+	gather_get(g, "metric", "list on *.external.metrics.k8s.io", path);
+	metric = json_object_get(g->facts, "metric");
+	json_object_set_new(metric, "of", json_sprintf("%s/%s", fields_namespace(object), fields_name(object)));
+	json_object_set_new(metric, "name", json_string(fields_text(object, "status.externalMetricNames.0")));
 }
 
 /* A ScaledObject that passes the schema but not the webhook: its formula is incomplete. */
@@ -376,17 +364,11 @@ static void ask_webhook(const struct gatherer *g)
 				    : mem_dup(g->setup->manifests.namespace_),
 		      *path = mem_printf("/apis/keda.sh/v1alpha1/namespaces/%s/scaledobjects?dryRun=All", ns),
 		      *wanted = mem_printf("create on scaledobjects.keda.sh in %s", ns);
-	json_t *body, *answer = NULL;
 	struct err err = { 0 };
 
-	if (!fields_at(g->facts, "webhooks.object"))
-		return;
-	body = bad_object(ns);
-	if (cluster_call(g->cluster, KUBE_CREATE, path, body, &answer, &err) == 0)
-		gather_put(g->facts, "trial", answer ? answer : json_object());
-	else
-		gather_put_error(g->facts, "trial", wanted, &err);
-	json_decref(body);
+	if (fields_at(g->facts, "webhooks.object"))
+		gather_put_answer(g, "trial", wanted, cluster_post(g->cluster, KUBE_CREATE, path, bad_object(ns), &err),
+			&err);
 }
 
 /* ---- Objects ---- */
@@ -447,25 +429,27 @@ static void watch_leases(const struct gatherer *g)
 		{ .fact = "keda-lease", .namespace_ = s->keda_namespace, .name = LEADERKEDA_LEASE },
 	};
 	int64_t start_ms = steps_now_ms(), watched_ms;
-	bool done;
+	size_t open;
 
 	for (size_t i = 0; i < MEM_COUNT(list); i++)
 		list[i].done = !json_object_get(json_object_get(g->facts, list[i].fact), "object");
-	do {
-		done = true;
+	for (;;) {
+		open = 0;
 		for (size_t i = 0; i < MEM_COUNT(list); i++) {
 			if (!list[i].done)
 				look_at_lease(g, &list[i]);
-			done = done && list[i].done;
+			open += !list[i].done;
 		}
 		watched_ms = steps_now_ms() - start_ms;
-		if (!done && watched_ms < WATCH_MAX_MS)
-			steps_nap();
-	} while (!done && watched_ms < WATCH_MAX_MS);
+		if (open == 0 || watched_ms >= WATCH_MAX_MS)
+			break;
+		steps_nap();
+	}
 	for (size_t i = 0; i < MEM_COUNT(list); i++) {
-		json_object_set_new(json_object_get(g->facts, list[i].fact), "renewed",
-			json_boolean(list[i].seen.changed));
-		json_object_set_new(json_object_get(g->facts, list[i].fact), "watched_ms", json_integer(watched_ms));
+		json_t *fact = json_object_get(g->facts, list[i].fact);
+
+		json_object_set_new(fact, "renewed", json_boolean(list[i].seen.changed));
+		json_object_set_new(fact, "watched_ms", json_integer(watched_ms));
 		leaderrecord_done(&list[i].seen);
 	}
 }
@@ -479,8 +463,7 @@ static void ask_the_rest(const struct gatherer *g)
 	list_watched(g, "scaledjobs", "/apis/keda.sh/v1alpha1", "scaledjobs");
 	list_watched(g, "hpas", "/apis/autoscaling/v2", "horizontalpodautoscalers");
 	ask_rights(g);
-	gather_get(g, "discovery", "get on /apis/external.metrics.k8s.io/v1beta1",
-		"/apis/external.metrics.k8s.io/v1beta1");
+	gather_get(g, "discovery", "get on " CLUSTER_METRICS, CLUSTER_METRICS);
 	ask_metric(g);
 	ask_webhook(g);
 	watch_leases(g);

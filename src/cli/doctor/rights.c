@@ -14,15 +14,31 @@
  * Kubernetes' own roles, which the manifests bind but do not define
  * (plugin/pkg/auth/authorizer/rbac/bootstrappolicy).
  */
-static const struct {
-	const char *name, *group, *resource, *resource_name, *verb;
-} roles_of_kubernetes[] = {
-	{ "system:auth-delegator", "authentication.k8s.io", "tokenreviews", NULL, "create" },
-	{ "system:auth-delegator", "authorization.k8s.io", "subjectaccessreviews", NULL, "create" },
-	{ "extension-apiserver-authentication-reader", "", "configmaps", "extension-apiserver-authentication", "get" },
-	{ "extension-apiserver-authentication-reader", "", "configmaps", "extension-apiserver-authentication",
-		"watch" },
-};
+#define TEXT_OF(...) #__VA_ARGS__
+static const char roles_of_kubernetes[] = TEXT_OF({
+	"system:auth-delegator" : {
+		"rules" : [
+			{
+				"apiGroups" : ["authentication.k8s.io"],
+				"resources" : ["tokenreviews"],
+				"verbs" : ["create"]
+			},
+			{
+				"apiGroups" : ["authorization.k8s.io"],
+				"resources" : ["subjectaccessreviews"],
+				"verbs" : ["create"]
+			}
+		]
+	},
+	"extension-apiserver-authentication-reader" : {
+		"rules" : [ {
+			"apiGroups" : [""],
+			"resources" : ["configmaps"],
+			"resourceNames" : ["extension-apiserver-authentication"],
+			"verbs" : [ "get", "watch" ]
+		} ]
+	}
+});
 
 /* ---- Needed rights ---- */
 
@@ -100,21 +116,18 @@ static const char *account_name(const struct doctor_setup *setup, const json_t *
 }
 
 static void add_binding(json_t *list, const struct doctor_setup *setup, const struct documents *d,
-	const json_t *binding)
+	const json_t *binding, const json_t *of_kubernetes)
 {
-	const json_t *ref = json_object_get(binding, "roleRef"),
-		     *subject = json_array_get(json_object_get(binding, "subjects"), 0), *role, *rule;
+	const json_t *ref = json_object_get(binding, "roleRef"), *subject = fields_at(binding, "subjects.0"), *role,
+		     *rule;
 	MEM_AUTO char *account = mem_printf("system:serviceaccount:%s:%s", json_str_or_empty(subject, "namespace"),
 		account_name(setup, subject));
 	struct needs needs = { list, account, json_str_or_empty(ref, "name"), fields_namespace(binding) };
 	size_t i;
 
-	role = role_named(d, ref, needs.namespace_);
+	role = json_object_get(of_kubernetes, needs.role);
+	role = role ? role : role_named(d, ref, needs.namespace_);
 	json_array_foreach(json_object_get(role, "rules"), i, rule) add_rule(&needs, rule);
-	for (i = 0; i < MEM_COUNT(roles_of_kubernetes); i++)
-		if (strcmp(roles_of_kubernetes[i].name, needs.role) == 0)
-			add(&needs, roles_of_kubernetes[i].group, roles_of_kubernetes[i].resource,
-				roles_of_kubernetes[i].resource_name, roles_of_kubernetes[i].verb);
 }
 
 struct documents *rights_manifests(const struct doctor_setup *setup, struct err *err)
@@ -133,12 +146,13 @@ struct documents *rights_manifests(const struct doctor_setup *setup, struct err 
 json_t *rights_needed(const struct doctor_setup *setup, struct err *err)
 {
 	struct documents *d = rights_manifests(setup, err);
-	json_t *list = d ? json_array() : NULL;
+	json_t *list = d ? json_array() : NULL, *of_kubernetes = json_loads(roles_of_kubernetes, 0, NULL);
 
 	for (size_t i = 0; d && i < d->count; i++)
 		if (json_str_is(d->list[i].json, "kind", "RoleBinding") ||
 			json_str_is(d->list[i].json, "kind", "ClusterRoleBinding"))
-			add_binding(list, setup, d, d->list[i].json);
+			add_binding(list, setup, d, d->list[i].json, of_kubernetes);
+	json_decref(of_kubernetes);
 	documents_free(d);
 	return list;
 }

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/base64.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "control/certs/certs.h"
@@ -15,17 +14,13 @@
 static bool check_one(const struct facts *c, const json_t *hook, const char *ca)
 {
 	const json_t *service = fields_at(hook, "clientConfig.service");
-	const char *name = json_str_or_empty(hook, "name"), *encoded = fields_text(hook, "clientConfig.caBundle");
-	MEM_AUTO char *bundle = base64_decode(encoded, NULL);
+	const char *name = json_str_or_empty(hook, "name");
 
 	if (!json_str_is(service, "name", c->service) || !json_str_is(service, "namespace", c->namespace_))
 		facts_error(c, facts_apply(c), "%s names Service %s/%s", name, json_str_or_empty(service, "namespace"),
 			json_str_or_empty(service, "name"));
-	else if (!*encoded)
-		facts_error(c, facts_restart(c), "%s has no caBundle: no kscaled has been leader since it was created",
-			name);
-	else if (*ca && !facts_bundle_has(bundle, ca))
-		facts_error(c, facts_restart(c), "the caBundle of %s lacks kscaled's CA", name);
+	else if (!facts_bundle(c, name, fields_text(hook, "clientConfig.caBundle"), ca, facts_restart(c)))
+		return false;
 	else if (json_str_is(hook, "failurePolicy", "Fail"))
 		facts_warn(c, facts_apply_with(c, "webhooks.failurePolicy=Ignore", ""),
 			"%s has failurePolicy Fail: while kscaled is down, no such object can be stored", name);

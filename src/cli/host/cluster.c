@@ -86,13 +86,26 @@ int cluster_call(struct cluster *c, enum kube_verb verb, const char *path, const
 	return o.rc;
 }
 
-json_t *cluster_get(struct cluster *c, const char *path, struct err *err)
+static json_t *ask(struct cluster *c, enum kube_verb verb, const char *path, const json_t *body, struct err *err)
 {
 	json_t *object = NULL;
 
-	if (cluster_call(c, KUBE_GET, path, NULL, &object, err) < 0)
+	if (cluster_call(c, verb, path, body, &object, err) < 0)
 		return NULL;
 	return object ? object : json_object();
+}
+
+json_t *cluster_get(struct cluster *c, const char *path, struct err *err)
+{
+	return ask(c, KUBE_GET, path, NULL, err);
+}
+
+json_t *cluster_post(struct cluster *c, enum kube_verb verb, const char *path, json_t *body, struct err *err)
+{
+	json_t *answer = ask(c, verb, path, body, err);
+
+	json_decref(body);
+	return answer;
 }
 
 int cluster_delete(struct cluster *c, const char *path, struct err *err)
@@ -111,6 +124,18 @@ int cluster_patch(struct cluster *c, const char *path, json_t *patch, struct err
 
 	json_decref(patch);
 	return failed;
+}
+
+char *cluster_metric_path(const json_t *scaledobject)
+{
+	const char *metric = fields_text(scaledobject, "status.externalMetricNames.0");
+	char escaped[1024], name[800];
+
+	if (!*metric || !kube_escape(metric, escaped, sizeof(escaped)) ||
+		!kube_escape(fields_name(scaledobject), name, sizeof(name)))
+		return NULL;
+	return mem_printf(CLUSTER_METRICS "/namespaces/%s/%s?labelSelector=scaledobject.keda.sh%%2Fname%%3D%s",
+		fields_namespace(scaledobject), escaped, name);
 }
 
 /* ---- Lists ---- */

@@ -35,8 +35,17 @@ int cluster_call(struct cluster *c, enum kube_verb verb, const char *path, const
 json_t *cluster_get(struct cluster *c, const char *path, struct err *err);
 /* An object that does not exist is no error. */
 int cluster_delete(struct cluster *c, const char *path, struct err *err);
+/*
+ * Posts body, which is taken. verb: KUBE_CREATE, or KUBE_REVIEW of what is not stored. The caller
+ * owns the answer; NULL and err: none.
+ */
+json_t *cluster_post(struct cluster *c, enum kube_verb verb, const char *path, json_t *body, struct err *err);
 /* A merge patch, which is taken. */
 int cluster_patch(struct cluster *c, const char *path, json_t *patch, struct err *err);
+
+#define CLUSTER_METRICS "/apis/external.metrics.k8s.io/v1beta1"
+/* Of a ScaledObject's first external metric; NULL: it has none. The caller owns it. */
+char *cluster_metric_path(const json_t *scaledobject);
 
 #define CLUSTER_RBAC "/apis/rbac.authorization.k8s.io/v1"
 #define CLUSTER_OURS "labelSelector=app.kubernetes.io%2Fname%3Dkscaled" /* a query: objects with kscaled's label */

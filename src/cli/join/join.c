@@ -332,17 +332,15 @@ static char *mint_token(struct join *j, struct err *err)
 	MEM_AUTO char *path = mem_printf("/api/v1/namespaces/%s/serviceaccounts/kscaled/token", own_namespace(j));
 	json_t *request = json_pack("{s:s, s:s, s:{s:i}}", "apiVersion", "authentication.k8s.io/v1", "kind",
 		"TokenRequest", "spec", "expirationSeconds", TOKEN_LIFE_S);
-	json_t *answer = NULL;
-	int failed = cluster_call(j->cluster, KUBE_REVIEW, path, request, &answer, err);
+	json_t *answer = cluster_post(j->cluster, KUBE_REVIEW, path, request, err);
 	const char *token = fields_text(answer, "status.token");
 	char *copy = *token ? mem_dup(token) : NULL;
 
-	if (!failed && !copy)
+	if (answer && !copy)
 		err_set(err, ERR_TEMPORARY, "the API server returned no token");
 	if (!copy)
 		err_wrap(err, "token of ServiceAccount %s/kscaled", own_namespace(j));
 	json_decref(answer);
-	json_decref(request);
 	return copy;
 }
 

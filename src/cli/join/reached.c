@@ -9,7 +9,6 @@
 #include "control/certs/certs.h"
 
 #define APISERVICE "/apis/apiregistration.k8s.io/v1/apiservices/" CERTS_APISERVICE
-#define METRICS    "/apis/external.metrics.k8s.io/v1beta1"
 
 int reached_check(struct cluster *c, struct err *why)
 {
@@ -26,20 +25,7 @@ int reached_check(struct cluster *c, struct err *why)
 		err_set(why, ERR_TEMPORARY, "the API server has not checked it yet");
 	json_decref(apiservice);
 	/* The condition may still be that of the previous address, so ask for the metrics, too. */
-	return available ? cluster_call(c, KUBE_GET, METRICS, NULL, NULL, why) : -1;
-}
-
-/* The path of the object's first metric; NULL: none. The caller owns it. */
-static char *metric_path(const json_t *object)
-{
-	const char *metric = fields_text(object, "status.externalMetricNames.0");
-	char escaped[1024], name[800];
-
-	if (!*metric || !kube_escape(metric, escaped, sizeof(escaped)) ||
-		!kube_escape(fields_name(object), name, sizeof(name)))
-		return NULL;
-	return mem_printf(METRICS "/namespaces/%s/%s?labelSelector=scaledobject.keda.sh%%2Fname%%3D%s",
-		fields_namespace(object), escaped, name);
+	return available ? cluster_call(c, KUBE_GET, CLUSTER_METRICS, NULL, NULL, why) : -1;
 }
 
 /* Tries one metric of each object until one succeeds. */
@@ -54,7 +40,7 @@ void reached_fetch(struct cluster *c)
 	if (cluster_call(c, KUBE_LIST, "/apis/keda.sh/v1alpha1/scaledobjects?limit=50", NULL, &list, &err) == 0)
 		json_array_foreach(json_object_get(list, "items"), i, object)
 		{
-			MEM_AUTO char *path = fetched ? NULL : metric_path(object),
+			MEM_AUTO char *path = fetched ? NULL : cluster_metric_path(object),
 				      *title = manifestobjects_title(object);
 
 			if (!path)
