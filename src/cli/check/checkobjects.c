@@ -31,7 +31,6 @@ struct run {
 	/* For each document: */
 	struct conflict_entry *conflicts; /* filled if it is a ScaledObject */
 	const struct document **earlier;  /* of the same object; NULL: none */
-	bool complete;
 };
 
 /* ---- ScaledObjects ---- */
@@ -105,8 +104,8 @@ static void check_surroundings(struct run *r, const struct scaledobject *so)
 	struct err err = { 0 };
 
 	if (validate_surroundings(so, &facts, &reason, &err) < 0)
-		report_surroundings(r, reason, ranges || r->complete, &err);
-	if (!target && r->complete && so->spec.target_name && *so->spec.target_name)
+		report_surroundings(r, reason, ranges || r->offline.complete, &err);
+	if (!target && r->offline.complete && so->spec.target_name && *so->spec.target_name)
 		findings_problem(&r->findings, "spec.scaleTargetRef", "%s %s/%s is not in the input",
 			scaledobject_target_kind(&so->spec), so->meta.namespace_, so->spec.target_name);
 	for (size_t i = 0; i < hpa_count; i++)
@@ -439,8 +438,7 @@ struct checkobjects_result checkobjects_run(const struct checkobjects_params *pa
 		.catalogue = catalogue_new(params->namespace_),
 		.documents = documents,
 		.conflicts = mem_array(count + 1, sizeof(*r.conflicts)),
-		.earlier = mem_array(count + 1, sizeof(*r.earlier)),
-		.complete = params->complete };
+		.earlier = mem_array(count + 1, sizeof(*r.earlier)) };
 
 	findings_init(&r.findings, out, params->verbose);
 	r.offline = (struct offline){ .catalogue = r.catalogue, .rules = &params->rules, .complete = params->complete };

@@ -436,9 +436,6 @@ static int check_user(const struct join *j, struct err *err)
 
 static int start_service(struct join *j, struct err *err)
 {
-	static const char *const enable[] = { "enable", SYSTEMD_UNIT, NULL },
-				 *const restart[] = { "restart", SYSTEMD_UNIT, NULL };
-
 	if (j->a.no_start || !systemd_is_running()) {
 		steps_report("start kscaled with: %s",
 			systemd_is_running() || j->a.host.dry_run ? "systemctl enable --now kscaled"
@@ -449,7 +446,7 @@ static int start_service(struct join *j, struct err *err)
 		steps_report("would enable and start " SYSTEMD_UNIT);
 		return 0;
 	}
-	if (systemd_control(enable, err) < 0 || systemd_control(restart, err) < 0) {
+	if (systemd_control("enable", err) < 0 || systemd_control("restart", err) < 0) {
 		print_last_words();
 		return err_wrap(err, SYSTEMD_UNIT " does not start");
 	}
@@ -521,7 +518,6 @@ static int change(struct join *j, bool worked, struct err *err)
 /* Prints its own errors: the caller's err has the reason for restoring. */
 static void put_back(struct join *j, const struct snapshot *before)
 {
-	static const char *const restart[] = { "restart", SYSTEMD_UNIT, NULL };
 	const char *host = snapshot_host(before);
 	struct reach_addr addr = { .host = (char *)(uintptr_t)host, .why = "as before" };
 	struct err err = { 0 };
@@ -529,7 +525,7 @@ static void put_back(struct join *j, const struct snapshot *before)
 
 	failed = snapshot_restore(before, failed ? NULL : &err) < 0 || failed;
 	if (!failed && !j->a.no_start && systemd_is_running())
-		failed = systemd_control(restart, &err);
+		failed = systemd_control("restart", &err);
 	if (!failed && wait_available(j, &err) < 0)
 		failed = -1;
 	if (failed)

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/hostport.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -13,8 +12,6 @@
 #include "cli/host/pruning.h"
 #include "cli/join/reached.h"
 #include "cli/manifestobjects.h"
-
-#define FILE_SIZE_MAX (1 << 20)
 
 struct snapshot {
 	struct cluster *cluster;
@@ -93,16 +90,6 @@ static char *addr_of(struct snapshot *b, const struct documents *wanted)
 	return addr;
 }
 
-static char *read_text(const char *folder, const char *name)
-{
-	MEM_AUTO char *path = mem_printf("%s/%s", folder, name);
-	struct buf text = BUF_INIT(FILE_SIZE_MAX);
-	char *copy = file_read(path, FILE_ANY, NULL, &text, NULL) == 0 ? mem_dup(buf_text(&text)) : NULL;
-
-	buf_done_secret(&text);
-	return copy;
-}
-
 struct snapshot *snapshot_take(struct cluster *c, const struct documents *wanted, const struct hostfiles *f)
 {
 	struct snapshot *b = mem_zalloc(sizeof(*b));
@@ -110,9 +97,9 @@ struct snapshot *snapshot_take(struct cluster *c, const struct documents *wanted
 	*b = (struct snapshot){ .cluster = c, .files = f, .objects = json_object() };
 	if (reached_check(c, NULL) == 0 && take_objects(b, wanted) == 0) {
 		b->addr = addr_of(b, wanted);
-		b->kubeconfig = read_text(f->config_dir, "kubeconfig");
-		b->environment = read_text(f->config_dir, "join.env");
-		b->token = read_text(f->state_dir, "token");
+		b->kubeconfig = hostfiles_read(f->config_dir, "kubeconfig");
+		b->environment = hostfiles_read(f->config_dir, "join.env");
+		b->token = hostfiles_read(f->state_dir, "token");
 	}
 	if (b->kubeconfig && b->token && b->environment)
 		return b;

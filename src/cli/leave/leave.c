@@ -74,34 +74,29 @@ static json_t *get(struct leave *l, const char *path)
 	return object;
 }
 
-/* An object that does not exist is not an error. */
-static void delete (struct leave *l, const char *path, const char *title)
+/* Deletes or patches an object; takes patch. One that does not exist is not an error. */
+static void act(struct leave *l, enum kube_verb verb, const char *path, json_t *patch, const char *what)
 {
+	const char *word = verb == KUBE_DELETE ? "delete" : "change";
 	struct err err = { 0 };
 
-	if (l->a.host.dry_run) {
-		steps_report("would delete %s", title);
-		return;
-	}
-	if (cluster_call(l->cluster, KUBE_DELETE, path, NULL, NULL, &err) == 0)
-		steps_report("deleted %s", title);
+	if (l->a.host.dry_run)
+		steps_report("would %s %s", word, what);
+	else if (cluster_call(l->cluster, verb, path, patch, NULL, &err) == 0)
+		steps_report("%sd %s", word, what);
 	else if (err.kind != ERR_MISSING)
-		fail(l, title, &err);
+		fail(l, what, &err);
+	json_decref(patch);
 }
 
-/* Takes patch. */
+static void delete (struct leave *l, const char *path, const char *title)
+{
+	act(l, KUBE_DELETE, path, NULL, title);
+}
+
 static void change(struct leave *l, const char *path, json_t *patch, const char *what)
 {
-	struct err err = { 0 };
-
-	if (l->a.host.dry_run) {
-		json_decref(patch);
-		steps_report("would change %s", what);
-	} else if (cluster_patch(l->cluster, path, patch, &err) == 0) {
-		steps_report("changed %s", what);
-	} else if (err.kind != ERR_MISSING) {
-		fail(l, what, &err);
-	}
+	act(l, KUBE_MERGE_PATCH, path, patch, what);
 }
 
 /* The object is the current one of the list. */
@@ -131,17 +126,15 @@ static void stop_deployment(struct leave *l)
 
 static void stop_service(struct leave *l)
 {
-	static const char *const stop[] = { "stop", SYSTEMD_UNIT, NULL },
-				 *const disable[] = { "disable", SYSTEMD_UNIT, NULL };
 	struct err err = { 0 };
 
 	if (!systemd_is_running())
 		return;
 	if (l->a.host.dry_run)
 		steps_report("would stop and disable " SYSTEMD_UNIT);
-	else if (systemd_control(stop, &err) < 0 && err.kind == ERR_MISSING)
+	else if (systemd_control("stop", &err) < 0 && err.kind == ERR_MISSING)
 		steps_report("no " SYSTEMD_UNIT " to stop here");
-	else if (err.kind != ERR_NONE || systemd_control(disable, &err) < 0)
+	else if (err.kind != ERR_NONE || systemd_control("disable", &err) < 0)
 		fail(l, SYSTEMD_UNIT, &err);
 	else
 		steps_report("stopped and disabled " SYSTEMD_UNIT);
