@@ -67,7 +67,7 @@ static void tell(const struct offline *o, struct findings *f, enum severity seve
 		findings_warning(f, field, "%s", text);
 }
 
-/* below: what follows the trigger's path, ".metadata"; "": the trigger itself. text NULL: nothing. */
+/* below: what follows the path of the trigger, ".metadata"; "": nothing. text NULL: no finding. */
 static void tell_trigger(const struct trial *j, enum severity severity, const char *below, const char *text)
 {
 	MEM_AUTO char *field = mem_printf("spec.triggers[%zu]%s", j->index, below);
