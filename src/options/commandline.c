@@ -34,15 +34,6 @@ bool commandline_option(const struct commandline *line, size_t i, struct option 
 	return i == 0 && line->usage;
 }
 
-/* Its number. -1: none. letter: '\0': by the name. */
-static int find(const struct commandline *line, const char *name, size_t len, char letter, struct option *out)
-{
-	for (size_t i = 0; commandline_option(line, i, out); i++)
-		if (letter ? out->letter == letter : strlen(out->name) == len && memcmp(out->name, name, len) == 0)
-			return (int)i;
-	return -1;
-}
-
 const char *const *commandline_words(const struct option *option)
 {
 	static const char *const bools[] = { "true", "false", NULL };
@@ -195,7 +186,7 @@ int commandline_unknown(const struct commandline *line, const char *name, const 
 	if (removed && *removed == ' ')
 		return err_set(err, ERR_INVALID, "%s%s", dashes, line->removed);
 	for (size_t i = 0; commandline_option(line, i, &o) && o.kind != OPTION_END; i++) {
-		size_t distance = *name && text_begins(o.name, name) ? 0 : editdist_between(name, o.name);
+		size_t distance = editdist_between(name, o.name);
 
 		if (distance >= best)
 			continue;
@@ -227,7 +218,34 @@ static int take_value(struct parser *p, const struct option *o, int at, const ch
 	if (!value)
 		return err_set(err, ERR_INVALID, "flag --%s needs a value: --%s %s", o->name, o->name, o->argument);
 	p->given->value[at] = value;
+	if (o->kind == OPTION_END)
+		p->given->end = o->name;
 	return 0;
+}
+
+/* Its number; as for getopt_long, a unique abbreviation suffices. -1: unknown, or ambiguous. */
+static int find_name(const struct commandline *line, const char *name, struct option *out, struct err *err)
+{
+	struct buf names = BUF_INIT(SIZE_MAX);
+	bool exact = false;
+	int found = 0, at = -1;
+	struct option o;
+
+	for (int i = 0; !exact && commandline_option(line, (size_t)i, &o); i++) {
+		exact = strcmp(o.name, name) == 0;
+		if (!exact && (line->variables || !*name || !text_begins(o.name, name)))
+			continue;
+		found = exact ? 1 : found + 1;
+		buf_printf(&names, "%s--%s", found > 1 ? ", " : "", o.name);
+		*out = o;
+		at = i;
+	}
+	if (found == 0)
+		at = commandline_unknown(line, name, "--", err);
+	else if (found > 1)
+		at = err_set(err, ERR_INVALID, "--%s is ambiguous: %s", name, buf_text(&names));
+	buf_done(&names);
+	return at;
 }
 
 static int take_name(struct parser *p, const char *text, struct err *err)
@@ -235,11 +253,17 @@ static int take_name(struct parser *p, const char *text, struct err *err)
 	size_t len = strcspn(text, "=");
 	MEM_AUTO char *name = mem_dupn(text, len);
 	struct option o;
-	int at = find(p->line, text, len, '\0', &o);
+	int at = find_name(p->line, name, &o, err);
 
-	if (at < 0)
-		return commandline_unknown(p->line, name, "--", err);
-	return take_value(p, &o, at, text[len] ? text + len + 1 : NULL, err);
+	return at < 0 ? -1 : take_value(p, &o, at, text[len] ? text + len + 1 : NULL, err);
+}
+
+static int find_letter(const struct commandline *line, char letter, struct option *out)
+{
+	for (int i = 0; commandline_option(line, (size_t)i, out); i++)
+		if (out->letter == letter)
+			return i;
+	return -1;
 }
 
 static int take_letters(struct parser *p, const char *letters, struct err *err)
@@ -247,7 +271,7 @@ static int take_letters(struct parser *p, const char *letters, struct err *err)
 	struct option o;
 
 	for (; *letters; letters++) {
-		int at = find(p->line, NULL, 0, *letters, &o);
+		int at = find_letter(p->line, *letters, &o);
 		const char *value = letters[1] && o.argument ? letters + 1 : NULL;
 
 		if (at < 0)
@@ -258,24 +282,6 @@ static int take_letters(struct parser *p, const char *letters, struct err *err)
 			return 0;
 	}
 	return 0;
-}
-
-/* --help and --version count wherever they stand before --, whatever else is wrong. */
-static const char *find_end(const struct commandline *line, int argc, char **argv)
-{
-	struct option o;
-
-	for (size_t i = 0; commandline_option(line, i, &o); i++) {
-		const char letter[] = { '-', o.letter, '\0' };
-
-		for (int k = 0; o.kind == OPTION_END && k < argc && strcmp(argv[k], "--") != 0; k++) {
-			const char *name = text_behind(argv[k], "--");
-
-			if ((name && strcmp(name, o.name) == 0) || (o.letter && strcmp(argv[k], letter) == 0))
-				return o.name;
-		}
-	}
-	return NULL;
 }
 
 static int take_argument(struct parser *p, bool *only_operands, struct err *err)
@@ -304,7 +310,7 @@ int commandline_parse(const struct commandline *line, int argc, char **argv, str
 	struct parser p = { .line = line, .argc = argc, .argv = argv, .given = out };
 	bool only_operands = false;
 
-	*out = (struct commandline_given){ .end = find_end(line, argc, argv) };
+	*out = (struct commandline_given){ .end = NULL };
 	while (!out->end && p.next < argc)
 		if (take_argument(&p, &only_operands, err) < 0)
 			return -1;

@@ -64,7 +64,7 @@ struct commandline {
 	const char *const *words; /* the values of the first operand; NULL: any */
 	bool files;               /* operands are files */
 	bool operands;            /* false: only options */
-	bool variables;           /* the daemon's: --NAME only, and each option has a variable KSCALED_NAME */
+	bool variables;           /* the daemon's: --NAME in full, and each option has a variable KSCALED_NAME */
 };
 
 /* The i-th option of all tables, its offset with the base. false: there are fewer. */
@@ -80,14 +80,15 @@ const char *commandline_variable(const struct option *option, char out[COMMANDLI
 #define COMMANDLINE_MAX 64
 struct commandline_given {
 	const char *value[COMMANDLINE_MAX]; /* by the option's number, borrowed from argv; NULL: not given */
-	const char *end;                    /* an OPTION_END that is given: the rest is empty; NULL: none */
+	const char *end;                    /* an OPTION_END: what follows it is not read; NULL: none */
 	int operands;                       /* moved to the front of argv */
 };
 
 /*
- * argv[0] is the first argument. --name=value, --name value, -nvalue, -n value; letters without a
- * value may be joined; -- ends the options. The last of several values counts. ERR_INVALID: an
- * unknown option, a missing value, or an operand where none is allowed.
+ * argv[0] is the first argument. As getopt_long: --name=value, --name value, -nvalue, -n value; a
+ * unique abbreviation of a name, unless line->variables; letters without a value may be joined;
+ * options may follow operands, until --. The last of several values counts. ERR_INVALID: an unknown
+ * or ambiguous option, a missing value, or an operand where none is allowed.
  */
 int commandline_parse(const struct commandline *line, int argc, char **argv, struct commandline_given *out,
 	struct err *err);

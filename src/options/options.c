@@ -396,12 +396,15 @@ int options_load(int argc, char **argv, struct options *out, struct err *err)
 	struct commandline_given flags;
 
 	memset(out, 0, sizeof(*out));
+	/* Wherever they stand, whatever else is wrong. */
+	for (int i = 0; i < argc; i++) {
+		out->show_help |= strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
+		out->show_version |= strcmp(argv[i], "--version") == 0;
+	}
+	if (out->show_help || out->show_version)
+		return 0;
 	if (commandline_parse(&options_line, argc, argv, &flags, err) < 0)
 		return -1;
-	out->show_help = text_equal(flags.end, "help");
-	out->show_version = text_equal(flags.end, "version");
-	if (flags.end)
-		return 0;
 	if (take_all(out, &flags, err) < 0) {
 		options_done(out);
 		return -1;

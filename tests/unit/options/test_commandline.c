@@ -12,7 +12,7 @@
 
 struct arguments {
 	const char *text, *label, *word;
-	bool strict, all, on;
+	bool strict, all, on, only;
 	uint16_t port;
 	int64_t wait_ms;
 };
@@ -31,6 +31,7 @@ static const struct option some[] = {
 	{ "strict", OPTION_SWITCH, AT(strict), NULL, "a switch", .letter = 's' },
 	{ "all-of-them", OPTION_SWITCH, AT(all), NULL,
 		"another one, whose help is so long that it does not fit into a single line", .letter = 'A' },
+	{ "only", OPTION_SWITCH, AT(only), NULL, "its name begins with the next one's" },
 	{ "on", OPTION_BOOL, AT(on), "BOOL", "true or false" },
 	{ "port", OPTION_PORT, AT(port), "PORT", "a port", .least = 1 },
 	{ "wait", OPTION_DURATION, AT(wait_ms), "DURATION", "a time", .initial = "60s", .most = 3600000 },
@@ -93,8 +94,12 @@ static void forms(void **state)
 		{ { "--on", "--strict" }, "- - - 1 0 1 0 0", NULL },
 		{ { "--on", "false", "--on=true" }, "- - - 0 0 1 0 0", NULL },
 		{ { "--text", "--strict" }, "--strict - - 0 0 0 0 0", NULL },
-		{ { "--nonsense", "--help" }, "end help", NULL },
-		{ { "--text", "-h" }, "end help", NULL },
+		{ { "--strict", "--help", "--nonsense" }, "end help", NULL },
+		{ { "-sh" }, "end help", NULL },
+		{ { "--text", "--help" }, "--help - - 0 0 0 0 0", NULL },
+		{ { "one", "--str", "--te", "a", "--la=x" }, "a x - 1 0 0 0 0", "1 one" },
+		{ { "--h" }, "end help", NULL },
+		{ { "--on=false", "--only" }, "- - - 0 0 0 0 0", NULL },
 	};
 
 	(void)state;
@@ -115,7 +120,9 @@ static void wrong_usage(void **state)
 	} rows[] = {
 		{ "--nonsense", "unknown option --nonsense" },
 		{ "--txt=1", "unknown option --txt; perhaps --text" },
-		{ "--all", "unknown option --all; perhaps --all-of-them" },
+		{ "--o", "--o is ambiguous: --only, --on" },
+		{ "--=x", "unknown option --" },
+		{ "--al=1", "flag --all-of-them takes no value" },
 		{ "--old-one=1", "--old-one was removed: use --text" },
 		{ "-x", "unknown option -x" },
 		{ "-sx", "unknown option -x" },
@@ -174,6 +181,7 @@ static void help(void **state)
 		"  -s, --strict                 a switch\n"
 		"  -A, --all-of-them            another one, whose help is so long that it does not fit into a single\n"
 		"                               line\n"
+		"      --only                   its name begins with the next one's\n"
 		"      --on BOOL                true or false\n"
 		"      --port PORT              a port\n"
 		"      --wait DURATION          a time; default 60s\n"
