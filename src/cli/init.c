@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "cli/commands.h"
 #include "cli/output.h"
 #include "scalers/missingtypes.h"
 #include "scalers/params.h"
@@ -303,18 +304,6 @@ static const struct option options[] = {
 	{ .name = NULL },
 };
 
-const struct commandline cli_init_line = {
-	.name = "init",
-	.summary = "prints an example ScaledObject for a type of trigger",
-	.usage = "[-o FILE] TYPE",
-	.text = "Print a ScaledObject with a trigger of this type, and a comment for each parameter.\n"
-		"    kscaled init redis -o worker.yaml && kscaled check worker.yaml",
-	.end = "types: ",
-	.list = scaler_type_names,
-	.tables = { { .options = options } },
-	.operands = true,
-};
-
 static int complain_of_type(const char *type)
 {
 	MEM_AUTO char *why = missingtypes_explain(type);
@@ -353,7 +342,7 @@ static int print(const char *type, const char *path)
 	return status;
 }
 
-int cli_init(int argc, char **argv)
+static int run_init(int argc, char **argv)
 {
 	const char *path = NULL;
 	int operands, status = commandline_read(&cli_init_line, argc, argv, &path, &operands);
@@ -366,3 +355,16 @@ int cli_init(int argc, char **argv)
 	}
 	return print(argv[1], path);
 }
+
+const struct commandline cli_init_line = {
+	.name = "init",
+	.summary = "prints an example ScaledObject for a type of trigger",
+	.usage = "[-o FILE] TYPE",
+	.text = "Print a ScaledObject with a trigger of this type, and a comment for each parameter.\n"
+		"    kscaled init redis -o worker.yaml && kscaled check worker.yaml",
+	.end = "types: ",
+	.list = scaler_type_names,
+	.tables = { { .options = options } },
+	.operands = true,
+	.run = run_init,
+};

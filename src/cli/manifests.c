@@ -11,6 +11,7 @@
 #include "base/dnsname.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/commands.h"
 #include "cli/deleteorder.h"
 #include "cli/manifests_text.h"
 #include "cli/outsidehost.h"
@@ -563,17 +564,7 @@ static const struct option options[] = {
 };
 #undef AT
 
-const struct commandline cli_manifests_line = {
-	.name = "manifests",
-	.summary = "prints the objects that a cluster needs, for kubectl apply -f -",
-	.usage = "[OPTION]...",
-	.text = "Print the objects that a cluster needs for kscaled, as YAML:\n"
-		"    kscaled manifests | kubectl apply -f -",
-	.tables = { { .options = options }, { .options = manifests_name_options },
-		{ .options = manifests_rights_options } },
-};
-
-int cli_manifests(int argc, char **argv)
+static int run_manifests(int argc, char **argv)
 {
 	struct manifests_params params = { 0 };
 	int status = commandline_read(&cli_manifests_line, argc, argv, &params, NULL);
@@ -587,3 +578,14 @@ int cli_manifests(int argc, char **argv)
 	}
 	return 0;
 }
+
+const struct commandline cli_manifests_line = {
+	.name = "manifests",
+	.summary = "prints the objects that a cluster needs, for kubectl apply -f -",
+	.usage = "[OPTION]...",
+	.text = "Print the objects that a cluster needs for kscaled, as YAML:\n"
+		"    kscaled manifests | kubectl apply -f -",
+	.tables = { { .options = options }, { .options = manifests_name_options },
+		{ .options = manifests_rights_options } },
+	.run = run_manifests,
+};

@@ -48,10 +48,6 @@ struct manifests_params {             /* strings are borrowed; NULL: the default
  */
 int manifests_print(const struct manifests_params *params, FILE *out, struct err *err);
 
-/* The sub-command: argv[0] is its name. Returns the exit status: 0; 1: error; 2: wrong usage. */
-int cli_manifests(int argc, char **argv);
-extern const struct commandline cli_manifests_line;
-
 /* Shared with join, leave and doctor; over struct manifests_params. */
 extern const struct option manifests_name_options[], manifests_rights_options[];
 

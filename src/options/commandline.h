@@ -64,6 +64,8 @@ struct commandline {
 	const char *const *words; /* the values of the first operand; NULL: any */
 	bool files;               /* operands are files */
 	bool operands;            /* false: only options */
+	/* argv[0] is the command's name; returns the exit status. NULL: the daemon's */
+	int (*run)(int argc, char **argv);
 	bool variables;           /* the daemon's: --NAME in full, and each option has a variable KSCALED_NAME */
 };
 

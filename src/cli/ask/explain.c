@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/ask/explain.h"
 
-#include <errno.h> /* program_invocation_name */
+/*
+ * `kscaled explain [KIND] NAMESPACE/NAME`: prints on one screen why a ScaledObject has its
+ * replicas, or a ScaledJob its Jobs. Asks the insight API (cli/ask/insightclient). -o json prints
+ * the explanation (serve/explain/explain.h); its `also` is "ScaledJob" when no kind was given and a
+ * ScaledJob has the name of the ScaledObject, too.
+ */
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +19,7 @@
 #include "base/timestamp.h"
 #include "cli/ask/asking.h"
 #include "cli/ask/explaintext.h"
+#include "cli/commands.h"
 #include "cli/kubectlplugin.h"
 #include "cli/output.h"
 
@@ -31,23 +37,6 @@ static const struct option options[] = {
 	{ "output", OPTION_WORD, offsetof(struct explain_arguments, output), "json", .letter = 'o',
 		.help = "print the answer as JSON", .words = formats },
 	{ .name = NULL },
-};
-
-const struct commandline cli_explain_line = {
-	.name = "explain",
-	.summary = "explains the replicas or Jobs of an object",
-	.usage = "[OPTION]... [KIND] [NAMESPACE/]NAME",
-	.text = "Explain the replicas of a ScaledObject's target, or the Jobs of a ScaledJob: readings, the decision\n"
-		"and what limited it, the state of the HorizontalPodAutoscaler, and recent changes with their "
-		"reasons.\n"
-		"\n"
-		"KIND is so (scaledobject) or sj (scaledjob); without it, the ScaledObject of the name, else the\n"
-		"ScaledJob.",
-	.tables = { { .options = options },
-		{ .options = asking_options, .base = offsetof(struct explain_arguments, ways) } },
-	.removed = ASKING_REMOVED,
-	.operands = true,
-	.words = asking_kinds,
 };
 
 /* [KIND] NAME */
@@ -280,7 +269,7 @@ static enum asking_exit run(const struct explain_arguments *a, const char *names
 	return status;
 }
 
-int cli_explain(int argc, char **argv)
+static int run_explain(int argc, char **argv)
 {
 	MEM_AUTO char *namespace_ = NULL, *name = NULL;
 	struct explain_arguments a = { .output = NULL };
@@ -297,3 +286,21 @@ int cli_explain(int argc, char **argv)
 	asking_done(&asking);
 	return status;
 }
+
+const struct commandline cli_explain_line = {
+	.name = "explain",
+	.summary = "explains the replicas or Jobs of an object",
+	.usage = "[OPTION]... [KIND] [NAMESPACE/]NAME",
+	.text = "Explain the replicas of a ScaledObject's target, or the Jobs of a ScaledJob: readings, the decision\n"
+		"and what limited it, the state of the HorizontalPodAutoscaler, and recent changes with their "
+		"reasons.\n"
+		"\n"
+		"KIND is so (scaledobject) or sj (scaledjob); without it, the ScaledObject of the name, else the\n"
+		"ScaledJob.",
+	.tables = { { .options = options },
+		{ .options = asking_options, .base = offsetof(struct explain_arguments, ways) } },
+	.removed = ASKING_REMOVED,
+	.operands = true,
+	.words = asking_kinds,
+	.run = run_explain,
+};

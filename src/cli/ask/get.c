@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/ask/table.h"
+#include "cli/commands.h"
 #include "cli/output.h"
 
 struct get_arguments {
@@ -31,21 +32,6 @@ static const struct option options[] = {
 	{ "output", OPTION_WORD, offsetof(struct get_arguments, output), "FORMAT",
 		.help = "wide (more columns) or json", .letter = 'o', .words = formats },
 	{ .name = NULL },
-};
-
-const struct commandline cli_get_line = {
-	.name = "get",
-	.summary = "lists the objects of the running daemon",
-	.usage = "[OPTION]... [KIND]",
-	.text = "List the ScaledObjects and ScaledJobs of a running kscaled, with the reason for their replicas and\n"
-		"Jobs.\n"
-		"\n"
-		"KIND is so (scaledobject, scaledobjects) or sj (scaledjob, scaledjobs); without it, both.",
-	.tables = { { .options = options },
-		{ .options = asking_options, .base = offsetof(struct get_arguments, ways) } },
-	.removed = ASKING_REMOVED,
-	.operands = true,
-	.words = asking_kinds,
 };
 
 static const struct get_kind {
@@ -232,7 +218,7 @@ static enum asking_exit run(const struct get_arguments *a)
 	return status;
 }
 
-int cli_get(int argc, char **argv)
+static int run_get(int argc, char **argv)
 {
 	struct get_arguments a = { .all = false };
 	struct asking asking;
@@ -248,3 +234,19 @@ int cli_get(int argc, char **argv)
 	asking_done(&asking);
 	return status;
 }
+
+const struct commandline cli_get_line = {
+	.name = "get",
+	.summary = "lists the objects of the running daemon",
+	.usage = "[OPTION]... [KIND]",
+	.text = "List the ScaledObjects and ScaledJobs of a running kscaled, with the reason for their replicas and\n"
+		"Jobs.\n"
+		"\n"
+		"KIND is so (scaledobject, scaledobjects) or sj (scaledjob, scaledjobs); without it, both.",
+	.tables = { { .options = options },
+		{ .options = asking_options, .base = offsetof(struct get_arguments, ways) } },
+	.removed = ASKING_REMOVED,
+	.operands = true,
+	.words = asking_kinds,
+	.run = run_get,
+};

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/check/check.h"
+
+/*
+ * `kscaled check FILE...`: validates manifests without a cluster, for CI pipelines
+ * (kscaled-check.1). Prints one line per problem: `file:line: kind ns/name: field: problem`; what
+ * cannot be read is an error on standard error.
+ */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +21,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/check/checkobjects.h"
+#include "cli/commands.h"
 #include "cli/documents.h"
 #include "net/tls/tlsrules.h"
 
@@ -63,18 +69,6 @@ static const struct option options[] = {
 		.letter = 'v' },
 	{ .name = NULL },
 #undef AT
-};
-
-const struct commandline cli_check_line = {
-	.name = "check",
-	.summary = "checks manifests without a cluster",
-	.usage = "[OPTION]... FILE...",
-	.text = "Check manifests without a cluster: YAML or JSON; - is standard input.\n"
-		"    helm template . | kscaled check -",
-	.end = "Exit status: 0 no problems; 1 problems; 2 something could not be read, or wrong usage.",
-	.tables = { { .options = options } },
-	.operands = true,
-	.files = true,
 };
 
 /* ---- Reading ---- */
@@ -167,7 +161,7 @@ static int run(const struct check_request *request, char *const *files, int coun
 	return status;
 }
 
-int cli_check(int argc, char **argv)
+static int run_check(int argc, char **argv)
 {
 	struct check_request request = { .strict = false };
 	struct offline_rules *rules = &request.params.rules;
@@ -189,3 +183,16 @@ int cli_check(int argc, char **argv)
 	tlsrules_done();
 	return status;
 }
+
+const struct commandline cli_check_line = {
+	.name = "check",
+	.summary = "checks manifests without a cluster",
+	.usage = "[OPTION]... FILE...",
+	.text = "Check manifests without a cluster: YAML or JSON; - is standard input.\n"
+		"    helm template . | kscaled check -",
+	.end = "Exit status: 0 no problems; 1 problems; 2 something could not be read, or wrong usage.",
+	.tables = { { .options = options } },
+	.operands = true,
+	.files = true,
+	.run = run_check,
+};

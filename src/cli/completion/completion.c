@@ -9,24 +9,15 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/commands.h"
 #include "cli/completion/completion_parts.h"
 
 static const char *const shell_names[] = { "bash", "zsh", "fish", NULL };
 static const completion_write_fn writers[] = { completion_bash, completion_zsh, completion_fish };
 
-const struct commandline cli_completion_line = {
-	.name = "completion",
-	.summary = "prints the completion script for bash, zsh or fish",
-	.usage = "SHELL",
-	.text = "Print the script for bash, zsh or fish that completes kscaled's command lines:\n"
-		"    source <(kscaled completion bash)",
-	.operands = true,
-	.words = shell_names,
-};
-
 /* ---- The command ---- */
 
-char *completion_script(const char *shell, const struct commandline *const *commands, size_t count, struct err *err)
+char *completion_script(const char *shell, const struct commandline *const *lines, struct err *err)
 {
 	struct buf out = BUF_INIT(SIZE_MAX);
 	size_t at = 0;
@@ -37,11 +28,11 @@ char *completion_script(const char *shell, const struct commandline *const *comm
 		err_set(err, ERR_INVALID, "unknown shell \"%.64s\": use bash, zsh or fish", shell);
 		return NULL;
 	}
-	writers[at](&out, commands, count);
+	writers[at](&out, lines);
 	return buf_take(&out);
 }
 
-int cli_completion(int argc, char **argv, const struct commandline *const *commands, size_t count)
+static int run_completion(int argc, char **argv)
 {
 	int operands, status = commandline_read(&cli_completion_line, argc, argv, NULL, &operands);
 	MEM_AUTO char *script = NULL;
@@ -53,7 +44,7 @@ int cli_completion(int argc, char **argv, const struct commandline *const *comma
 		fputs("kscaled completion: name one shell: bash, zsh or fish\n", stderr);
 		return COMMANDLINE_WRONG;
 	}
-	script = completion_script(argv[1], commands, count, &err);
+	script = completion_script(argv[1], commands, &err);
 	if (!script) {
 		fprintf(stderr, "kscaled completion: %s\n", err.msg);
 		return 2;
@@ -63,3 +54,14 @@ int cli_completion(int argc, char **argv, const struct commandline *const *comma
 	fprintf(stderr, "kscaled completion: the output cannot be written: %s\n", strerror(errno));
 	return 1;
 }
+
+const struct commandline cli_completion_line = {
+	.name = "completion",
+	.summary = "prints the completion script for bash, zsh or fish",
+	.usage = "bash | zsh | fish",
+	.text = "Print the script for bash, zsh or fish that completes kscaled's command lines:\n"
+		"    source <(kscaled completion bash)",
+	.operands = true,
+	.words = shell_names,
+	.run = run_completion,
+};

@@ -12,15 +12,10 @@
 #include "base/err.h"
 #include "options/commandline.h"
 
-extern const struct commandline cli_completion_line;
-
 /*
- * The script, which the caller owns. Flags without a command belong to commands[0]. NULL and
- * ERR_INVALID: unknown shell.
+ * The script for the lines, which end with NULL; the caller owns it. Flags without a command belong
+ * to the first. NULL and ERR_INVALID: unknown shell.
  */
-char *completion_script(const char *shell, const struct commandline *const *commands, size_t count, struct err *err);
-
-/* The sub-command: argv[0] is its name. Returns the exit status: 0; 1: error; 2: wrong usage. */
-int cli_completion(int argc, char **argv, const struct commandline *const *commands, size_t count);
+char *completion_script(const char *shell, const struct commandline *const *lines, struct err *err);
 
 #endif

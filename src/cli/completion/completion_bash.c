@@ -72,15 +72,15 @@ static void put_line(struct buf *out, const struct commandline *line)
 	buf_puts(out, "\t\t;;\n");
 }
 
-void completion_bash(struct buf *out, const struct commandline *const *lines, size_t count)
+void completion_bash(struct buf *out, const struct commandline *const *lines)
 {
 	buf_puts(out, head);
 	buf_puts(out, "\tif [[ $COMP_CWORD -eq 1 && $cur != -* ]]; then\n\t\tCOMPREPLY=($(compgen -W '");
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; lines[i]; i++)
 		buf_printf(out, "%s%s", i > 0 ? " " : "", lines[i]->name);
 	buf_puts(out, "' -- \"$cur\"))\n\t\treturn\n\tfi\n");
 	buf_printf(out, "\t[[ $command != -* ]] || command=%s\n\tcase $command in\n", lines[0]->name);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; lines[i]; i++)
 		put_line(out, lines[i]);
 	buf_puts(out, tail);
 }

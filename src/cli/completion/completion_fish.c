@@ -58,7 +58,7 @@ static void put_line(struct buf *out, const struct commandline *line)
 	buf_putc(out, '\n');
 }
 
-void completion_fish(struct buf *out, const struct commandline *const *lines, size_t count)
+void completion_fish(struct buf *out, const struct commandline *const *lines)
 {
 	buf_printf(out,
 		"# Completion of kscaled for fish: kscaled completion fish | source\n"
@@ -79,11 +79,11 @@ void completion_fish(struct buf *out, const struct commandline *const *lines, si
 		"\n"
 		"complete -c kscaled -f\n",
 		lines[0]->name, lines[0]->name);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; lines[i]; i++) {
 		buf_printf(out, "complete -c kscaled -n '__kscaled_words 1' -a %s -d ", lines[i]->name);
 		put_quoted(out, lines[i]->summary);
 		buf_putc(out, '\n');
 	}
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; lines[i]; i++)
 		put_line(out, lines[i]);
 }

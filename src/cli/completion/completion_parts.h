@@ -15,11 +15,11 @@ enum completion_kind { COMPLETION_OPEN, COMPLETION_FILES, COMPLETION_FOLDERS, CO
 enum completion_kind completion_kind(const struct option *option);
 void completion_put_words(struct buf *out, const char *const *words); /* with blanks between them */
 
-/* Flags without a command belong to lines[0]. */
-typedef void (*completion_write_fn)(struct buf *out, const struct commandline *const *lines, size_t count);
+/* lines end with NULL; flags without a command belong to the first. */
+typedef void (*completion_write_fn)(struct buf *out, const struct commandline *const *lines);
 
-void completion_bash(struct buf *out, const struct commandline *const *lines, size_t count);
-void completion_zsh(struct buf *out, const struct commandline *const *lines, size_t count);
-void completion_fish(struct buf *out, const struct commandline *const *lines, size_t count);
+void completion_bash(struct buf *out, const struct commandline *const *lines);
+void completion_zsh(struct buf *out, const struct commandline *const *lines);
+void completion_fish(struct buf *out, const struct commandline *const *lines);
 
 #endif

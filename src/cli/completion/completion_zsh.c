@@ -87,10 +87,10 @@ static void put_line(struct buf *out, const struct commandline *line)
 	buf_puts(out, "\n\t\t;;\n");
 }
 
-void completion_zsh(struct buf *out, const struct commandline *const *lines, size_t count)
+void completion_zsh(struct buf *out, const struct commandline *const *lines)
 {
 	buf_puts(out, head);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; lines[i]; i++) {
 		buf_printf(out, "\t\t\t'%s:", lines[i]->name);
 		put_quoted(out, lines[i]->summary, "\\");
 		buf_puts(out, "'\n");
@@ -100,7 +100,7 @@ void completion_zsh(struct buf *out, const struct commandline *const *lines, siz
 		"\tlocal command=%s\n\tif [[ $words[2] != -* ]]; then\n\t\tcommand=$words[2]\n\t\tshift words\n"
 		"\t\t(( CURRENT-- ))\n\tfi\n\tcase $command in\n",
 		lines[0]->name);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; lines[i]; i++)
 		put_line(out, lines[i]);
 	buf_puts(out, tail);
 }

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/timestamp.h"
+#include "cli/commands.h"
 #include "cli/doctor/aggregation.h"
 #include "cli/doctor/apiserver.h"
 #include "cli/doctor/competitors.h"
@@ -152,22 +153,6 @@ static const struct option setup_options[] = {
 #undef AT
 };
 
-const struct commandline cli_doctor_line = {
-	.name = "doctor",
-	.summary = "checks every hop from the kubeconfig to a metric and suggests fixes",
-	.usage = "[OPTION]...",
-	.text = "Check each hop from the kubeconfig to a metric; where one fails, print the reason and the command "
-		"that\n"
-		"fixes it.",
-	.end = "Exit status: 0 no errors, at most warnings; 1 errors; 2 the cluster cannot be reached, or wrong usage.",
-	.tables = { { .options = options },
-		{ .options = setup_options,
-			.heading = "How kscaled runs, if neither its configuration nor its installation tells:" },
-		{ .options = manifests_rights_options,
-			.base = offsetof(struct doctor_arguments, params),
-			.heading = "As for kscaled manifests, if you may not list its roles:" } },
-};
-
 static int load_with(const char *config, struct options *o, struct err *err)
 {
 	MEM_AUTO char *flag = config ? mem_printf("--config=%s", config) : NULL;
@@ -303,7 +288,7 @@ static int run(struct doctor_arguments *a)
 	return worst == DIAGNOSIS_ERROR || (a->strict && worst == DIAGNOSIS_WARNING) ? WRONG : FINE;
 }
 
-int cli_doctor(int argc, char **argv)
+static int run_doctor(int argc, char **argv)
 {
 	MEM_AUTO char *kubeconfig = kubectlplugin_runs() ? kubectlplugin_kubeconfig() : NULL;
 	struct doctor_arguments a = { .strict = false };
@@ -325,3 +310,20 @@ int cli_doctor(int argc, char **argv)
 	options_done(&o);
 	return status;
 }
+
+const struct commandline cli_doctor_line = {
+	.name = "doctor",
+	.summary = "checks every hop from the kubeconfig to a metric and suggests fixes",
+	.usage = "[OPTION]...",
+	.text = "Check each hop from the kubeconfig to a metric; where one fails, print the reason and the command "
+		"that\n"
+		"fixes it.",
+	.end = "Exit status: 0 no errors, at most warnings; 1 errors; 2 the cluster cannot be reached, or wrong usage.",
+	.tables = { { .options = options },
+		{ .options = setup_options,
+			.heading = "How kscaled runs, if neither its configuration nor its installation tells:" },
+		{ .options = manifests_rights_options,
+			.base = offsetof(struct doctor_arguments, params),
+			.heading = "As for kscaled manifests, if you may not list its roles:" } },
+	.run = run_doctor,
+};

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/join/join.h"
+
+/*
+ * `kscaled join`: sets up this host to run kscaled for a cluster. With an administrator's
+ * kubeconfig it applies the host manifests, requests a token of kscaled's ServiceAccount, writes
+ * the daemon's kubeconfig (cli/host/hostfiles), starts the service, and keeps the first address
+ * (join/reach) at which the API server reaches it. Each step is idempotent, so another run
+ * completes one that failed.
+ */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,6 +20,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/commands.h"
 #include "cli/host/cluster.h"
 #include "cli/host/hostfiles.h"
 #include "cli/host/ownership.h"
@@ -627,18 +635,6 @@ static const struct option options[] = {
 #undef AT
 };
 
-const struct commandline cli_join_line = {
-	.name = "join",
-	.summary = "sets up this host to run kscaled for a cluster",
-	.usage = "--kubeconfig FILE [OPTION]...",
-	.text = "Prepare a cluster for kscaled on this host, and this host for the cluster.",
-	.tables = { { .options = steps_options, .base = offsetof(struct join_arguments, host) }, { .options = options },
-		{ .options = manifests_name_options,
-			.base = offsetof(struct join_arguments, params),
-			.heading = "As for kscaled manifests:" },
-		{ .options = manifests_rights_options, .base = offsetof(struct join_arguments, params) } },
-};
-
 static int check_arguments(struct join_arguments *a, struct err *err)
 {
 	if (!a->host.kubeconfig)
@@ -663,7 +659,7 @@ static int check_params(const struct join_arguments *a, struct err *err)
 	return 0;
 }
 
-int cli_join(int argc, char **argv)
+static int run_join(int argc, char **argv)
 {
 	struct join j = { .a = { .wait_ms = -1 } };
 	struct err err = { 0 };
@@ -683,3 +679,16 @@ int cli_join(int argc, char **argv)
 	cluster_free(j.cluster);
 	return failed ? 1 : 0;
 }
+
+const struct commandline cli_join_line = {
+	.name = "join",
+	.summary = "sets up this host to run kscaled for a cluster",
+	.usage = "--kubeconfig FILE [OPTION]...",
+	.text = "Prepare a cluster for kscaled on this host, and this host for the cluster.",
+	.tables = { { .options = steps_options, .base = offsetof(struct join_arguments, host) }, { .options = options },
+		{ .options = manifests_name_options,
+			.base = offsetof(struct join_arguments, params),
+			.heading = "As for kscaled manifests:" },
+		{ .options = manifests_rights_options, .base = offsetof(struct join_arguments, params) } },
+	.run = run_join,
+};

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/leave/leave.h"
+
+/*
+ * `kscaled leave`: removes kscaled from a cluster, with an administrator's kubeconfig, in an order
+ * in which nothing hangs: first it stops kscaled, then it removes the APIService and webhooks, then
+ * finalizers, then the rest. It reports a step that fails and continues.
+ */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,6 +16,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/strmap.h"
+#include "cli/commands.h"
 #include "cli/host/cluster.h"
 #include "cli/host/hostfiles.h"
 #include "cli/host/ownership.h"
@@ -577,16 +583,6 @@ static const struct option options[] = {
 #undef AT
 };
 
-const struct commandline cli_leave_line = {
-	.name = "leave",
-	.summary = "removes kscaled from a cluster",
-	.usage = "--kubeconfig FILE [OPTION]...",
-	.text = "Remove kscaled from a cluster, in an order in which nothing hangs.",
-	.tables = { { .options = steps_options, .base = offsetof(struct leave_arguments, host) },
-		{ .options = options },
-		{ .options = manifests_name_options, .base = offsetof(struct leave_arguments, names) } },
-};
-
 static int check_arguments(struct leave_arguments *a, struct err *err)
 {
 	struct manifests_params *names = &a->names;
@@ -598,7 +594,7 @@ static int check_arguments(struct leave_arguments *a, struct err *err)
 	return steps_check(&a->host, err);
 }
 
-int cli_leave(int argc, char **argv)
+static int run_leave(int argc, char **argv)
 {
 	struct leave l = { .failures = 0 };
 	struct err err = { 0 };
@@ -618,3 +614,14 @@ int cli_leave(int argc, char **argv)
 	cluster_free(l.cluster);
 	return failed ? 1 : 0;
 }
+
+const struct commandline cli_leave_line = {
+	.name = "leave",
+	.summary = "removes kscaled from a cluster",
+	.usage = "--kubeconfig FILE [OPTION]...",
+	.text = "Remove kscaled from a cluster, in an order in which nothing hangs.",
+	.tables = { { .options = steps_options, .base = offsetof(struct leave_arguments, host) },
+		{ .options = options },
+		{ .options = manifests_name_options, .base = offsetof(struct leave_arguments, names) } },
+	.run = run_leave,
+};

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/text.h"
+#include "cli/commands.h"
 #include "cli/manifests.h"
 #include "yamldocs.h"
 
@@ -982,7 +983,7 @@ static int run(long *printed, int argc, char **argv)
 	assert_non_null(aside);
 	fflush(stdout);
 	dup2(fileno(aside), STDOUT_FILENO);
-	status = cli_manifests(argc, argv);
+	status = cli_manifests_line.run(argc, argv);
 	fflush(stdout);
 	dup2(keep, STDOUT_FILENO);
 	close(keep);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/completion/completion.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,31 +13,16 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/ask/explain.h"
-#include "cli/ask/get.h"
-#include "cli/check/check.h"
-#include "cli/completion/completion.h"
-#include "cli/doctor/doctor.h"
-#include "cli/init.h"
-#include "cli/join/join.h"
-#include "cli/leave/leave.h"
-#include "cli/manifests.h"
+#include "cli/commands.h"
 #include "net/tls/tlsrules.h"
 #include "options/options.h"
-
-static const struct commandline version_line = { .name = "version", .summary = "prints" };
-
-/* As main.c has them. */
-static const struct commandline *const commands[] = { &options_line, &cli_explain_line, &cli_get_line, &cli_doctor_line,
-	&cli_manifests_line, &cli_join_line, &cli_leave_line, &cli_init_line, &cli_check_line, &cli_completion_line,
-	&version_line };
 
 static const char *const shells[] = { "bash", "zsh", "fish" };
 
 static char *script(const char *shell)
 {
 	struct err err = { 0 };
-	char *text = completion_script(shell, commands, MEM_COUNT(commands), &err);
+	char *text = completion_script(shell, commands, &err);
 
 	if (!text)
 		fail_msg("%s", err.msg);
@@ -93,7 +80,7 @@ static void completes_every_option(void **state)
 	for (size_t s = 0; s < MEM_COUNT(shells); s++) {
 		MEM_AUTO char *text = script(shells[s]);
 
-		for (size_t i = 0; i < MEM_COUNT(commands); i++) {
+		for (size_t i = 0; commands[i]; i++) {
 			MEM_AUTO char *part = commands[i]->usage ? part_of(shells[s], text, commands[i]->name) : NULL;
 
 			for (size_t k = 0; commandline_option(commands[i], k, &option); k++, seen++)
@@ -111,7 +98,7 @@ static void completes_commands_and_values(void **state)
 		MEM_AUTO char *text = script(shells[s]), *get = part_of(shells[s], text, "get"),
 			      *explain = part_of(shells[s], text, "explain"), *run = part_of(shells[s], text, "run");
 
-		for (size_t i = 0; i < MEM_COUNT(commands); i++)
+		for (size_t i = 0; commands[i]; i++)
 			assert_non_null(strstr(text, commands[i]->name));
 		assert_non_null(strstr(get, "json wide"));
 		assert_non_null(strstr(get, "so scaledobject "));
@@ -158,7 +145,7 @@ static void help_texts_are_quoted(void **state)
 	static const struct commandline line = { .name = "run",
 		.summary = "it's",
 		.tables = { { .options = odd_option } } };
-	const struct commandline *odd = &line;
+	const struct commandline *const odd[] = { &line, NULL };
 	static const char *const expected[][3] = {
 		{ "zsh", "'--odd=[it'\\''s \\[a\\\\b\\] $x `c`]:X: '", "'run:it'\\''s'" },
 		{ "fish", "-d 'it\\'s [a\\\\b] $x `c`'", "-a run -d 'it\\'s'" },
@@ -166,7 +153,7 @@ static void help_texts_are_quoted(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(expected); i++) {
-		MEM_AUTO char *text = completion_script(expected[i][0], &odd, 1, NULL);
+		MEM_AUTO char *text = completion_script(expected[i][0], odd, NULL);
 
 		for (size_t j = 1; j < 3; j++)
 			if (!strstr(text, expected[i][j]))
@@ -179,7 +166,7 @@ static void unknown_shell_is_an_error(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	assert_null(completion_script("tcsh", commands, MEM_COUNT(commands), &err));
+	assert_null(completion_script("tcsh", commands, &err));
 	assert_int_equal(err.kind, ERR_INVALID);
 	assert_string_equal(err.msg, "unknown shell \"tcsh\": use bash, zsh or fish");
 }

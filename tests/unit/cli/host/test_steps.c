@@ -10,8 +10,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "cli/join/join.h"
-#include "cli/leave/leave.h"
+#include "cli/commands.h"
 
 /* --wait and the directories, as join and leave take them. */
 static void arguments(void **state)
