@@ -23,7 +23,7 @@ enum option_kind {
 	OPTION_LABEL, /* a DNS-1123 label; OPTIONAL: or "" */
 	OPTION_OPTIONAL_LABEL,
 	OPTION_SUBDOMAIN,
-	OPTION_LABELS, /* "a,b"; unchecked here; the last of the texts */
+	OPTION_LABELS, /* "a,b"; unchecked here; the last of these */
 
 	OPTION_BOOL,         /* `bool`: true, false, or without a value true */
 	OPTION_SWITCH,       /* `bool`: takes no value */
@@ -66,7 +66,7 @@ struct commandline {
 	bool operands;            /* false: only options */
 	/* argv[0] is the command's name; returns the exit status. NULL: the daemon's */
 	int (*run)(int argc, char **argv);
-	bool variables;           /* the daemon's: --NAME in full, and each option has a variable KSCALED_NAME */
+	bool variables; /* the daemon's: --NAME in full, and each option has a variable KSCALED_NAME */
 };
 
 /* The i-th option of all tables, its offset with the base. false: there are fewer. */
@@ -100,6 +100,9 @@ int commandline_parse(const struct commandline *line, int argc, char **argv, str
  * in a file.
  */
 int commandline_unknown(const struct commandline *line, const char *name, const char *dashes, struct err *err);
+
+/* Checks the value of an option that is a `const char *`. ERR_INVALID as commandline_set. */
+int commandline_check(const struct option *option, const char *text, struct err *err);
 
 /*
  * Checks the text and stores it in the option's member; a `const char *` borrows it. ERR_INVALID
