@@ -11,6 +11,7 @@
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/err.h"
@@ -34,7 +35,7 @@ struct manifests_params {             /* strings are borrowed; NULL: the default
 	bool no_crds;                /* no CustomResourceDefinitions */
 
 	/* For kscaled in a Pod; an error with host. */
-	const char *replicas;       /* 1 to 16; "1". More are spread over nodes and drained one by one */
+	int64_t replicas;           /* 1 to 16; 0: 1. More are spread over nodes and drained one by one */
 	const char *priority_class; /* a DNS-1123 subdomain; NULL: the cluster's default */
 	const char *monitor;        /* "pod" or "service": a PodMonitor or ServiceMonitor; NULL: none */
 	bool network_policy;        /* open only the two ports */

@@ -127,7 +127,7 @@ static int check_word(const struct option *option, const char *text, struct err 
 	return -1;
 }
 
-static int check_text(const struct option *option, const char *text, struct err *err)
+int commandline_check(const struct option *option, const char *text, struct err *err)
 {
 	bool subdomain = option->kind == OPTION_SUBDOMAIN;
 	unsigned char address[16];
@@ -168,7 +168,7 @@ int commandline_set(const struct option *option, const char *text, void *base, s
 	case OPTION_FORMAT: return log_format_parse(text, member, err);
 	case OPTION_END: return 0;
 	default:
-		if (check_text(option, text, err) < 0)
+		if (commandline_check(option, text, err) < 0)
 			return -1;
 		*(const char **)member = text;
 		return 0;
