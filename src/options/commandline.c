@@ -135,6 +135,8 @@ int commandline_check(const struct option *option, const char *text, struct err 
 
 	switch (option->kind) {
 	case OPTION_WORD: return check_word(option, text, err);
+	case OPTION_ABSOLUTE:
+		return *text == '/' ? 0 : err_set(err, ERR_INVALID, "\"%.64s\" is not an absolute path", text);
 	case OPTION_HOST_PORT: return hostport_parse_listen(text, &at, err);
 	case OPTION_ADDRESS:
 		if (!*text || inet_pton(AF_INET, text, address) == 1 || inet_pton(AF_INET6, text, address) == 1)

@@ -17,7 +17,8 @@
 enum option_kind {
 	/* `const char *` */
 	OPTION_TEXT,
-	OPTION_WORD, /* one of words */
+	OPTION_WORD,     /* one of words */
+	OPTION_ABSOLUTE, /* an absolute path */
 	OPTION_ADDRESS,
 	OPTION_HOST_PORT,
 	OPTION_LABEL, /* a DNS-1123 label; OPTIONAL: or "" */

@@ -48,7 +48,7 @@ static void check_file(const uint8_t *data, size_t size)
 
 /* An option of each kind, names that begin alike, letters. */
 struct arguments {
-	const char *texts[8];
+	const char *texts[9];
 	bool bools[3];
 	uint16_t port;
 	int64_t numbers[3];
@@ -62,6 +62,7 @@ static const struct option some[] = {
 #define AT(member) .offset = offsetof(struct arguments, member)
 	{ "text", OPTION_TEXT, AT(texts[0]), "TEXT", "", .letter = 't' },
 	{ "word", OPTION_WORD, AT(texts[1]), "WORD", "", .letter = 'o', .words = words },
+	{ "path", OPTION_ABSOLUTE, AT(texts[8]), "PATH", "" },
 	{ "address", OPTION_ADDRESS, AT(texts[2]), "ADDRESS", "" },
 	{ "host-port", OPTION_HOST_PORT, AT(texts[3]), "HOST:PORT", "" },
 	{ "label", OPTION_LABEL, AT(texts[4]), "NS", "", .letter = 'n' },

@@ -22,20 +22,13 @@ const struct option steps_options[] = {
 #define AT(member) .offset = offsetof(struct steps_arguments, member)
 	{ "kubeconfig", OPTION_TEXT, AT(kubeconfig), "FILE", "the administrator's, such as /etc/rancher/k3s/k3s.yaml" },
 	{ "dry-run", OPTION_SWITCH, AT(dry_run), NULL, "print what would be done, change nothing" },
-	{ "config-dir", OPTION_TEXT, AT(files.config_dir), "DIR", "the directory of kubeconfig and join.env",
+	{ "config-dir", OPTION_ABSOLUTE, AT(files.config_dir), "DIR", "the directory of kubeconfig and join.env",
 		.initial = HOSTFILES_CONFIG },
-	{ "state-dir", OPTION_TEXT, AT(files.state_dir), "DIR", "the directory of the token",
+	{ "state-dir", OPTION_ABSOLUTE, AT(files.state_dir), "DIR", "the directory of the token",
 		.initial = HOSTFILES_STATE },
 	{ .name = NULL },
 #undef AT
 };
-
-int steps_check(const struct steps_arguments *a, struct err *err)
-{
-	if (*a->files.config_dir != '/' || *a->files.state_dir != '/')
-		return err_set(err, ERR_INVALID, "--config-dir and --state-dir must be absolute paths");
-	return 0;
-}
 
 int64_t steps_now_ms(void)
 {

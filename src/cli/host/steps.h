@@ -23,9 +23,6 @@ extern const struct option steps_options[];
 
 #define STEPS_WAIT_MAX 3600000 /* of --wait, in ms */
 
-/* ERR_INVALID: a directory is not an absolute path. */
-int steps_check(const struct steps_arguments *a, struct err *err);
-
 int64_t steps_now_ms(void); /* of a monotonic clock */
 void steps_nap(void);       /* between two polls */
 

@@ -16,6 +16,19 @@ static void put_option(struct buf *out, const char *option, const char *value)
 	plaintext_put_word(out, value);
 }
 
+/* Texts and switches. */
+static void put_options(struct buf *out, const struct option *options, const struct manifests_params *params)
+{
+	for (; options->name; options++) {
+		const char *member = (const char *)params + options->offset;
+
+		if (options->kind != OPTION_SWITCH)
+			put_option(out, options->name, *(const char *const *)member);
+		else if (*(const bool *)member)
+			buf_printf(out, " --%s", options->name);
+	}
+}
+
 /* The arguments for `kscaled doctor` to repeat, with absolute paths. */
 static void put_call(const struct environment *e, struct buf *out)
 {
@@ -23,25 +36,14 @@ static void put_call(const struct environment *e, struct buf *out)
 	const struct hostfiles *f = e->files;
 	MEM_AUTO char *kubeconfig = realpath(e->kubeconfig, NULL),
 		      *port = e->given_port ? mem_printf("%u", e->given_port) : NULL;
-	const struct {
-		const char *option;
-		bool is_set;
-	} flags[] = { { "no-scaledjobs", p->no_scaledjobs }, { "restrict-secret-access", p->restrict_secrets },
-		{ "service-account-tokens", p->service_account_tokens }, { "no-webhook", p->no_webhook } };
-
 	buf_puts(out, HOSTFILES_CALL "--kubeconfig=");
 	plaintext_put_word(out, kubeconfig ? kubeconfig : e->kubeconfig);
 	put_option(out, "host", p->host);
 	put_option(out, "port", port);
 	put_option(out, "config-dir", strcmp(f->config_dir, HOSTFILES_CONFIG) ? f->config_dir : NULL);
 	put_option(out, "state-dir", strcmp(f->state_dir, HOSTFILES_STATE) ? f->state_dir : NULL);
-	put_option(out, "namespace", p->namespace_);
-	put_option(out, "service-name", p->service_name);
-	put_option(out, "watch-namespace", p->watch_namespaces);
-	put_option(out, "scale-kinds", p->scale_kinds);
-	for (size_t i = 0; i < MEM_COUNT(flags); i++)
-		if (flags[i].is_set)
-			buf_printf(out, " --%s", flags[i].option);
+	put_options(out, manifests_name_options, p);
+	put_options(out, manifests_rights_options, p);
 	buf_putc(out, '\n');
 }
 

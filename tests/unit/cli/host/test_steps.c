@@ -19,8 +19,9 @@ static void arguments(void **state)
 		const char *argument, *says; /* NULL: taken */
 	} rows[] = { { "--wait=0s", NULL }, { "--wait=90s", NULL }, { "--wait=1h", NULL },
 		{ "--wait=1h1s", "--wait: \"1h1s\" is out of range: 0s to 1h" }, { "--wait=-1s", "--wait: " },
-		{ "--wait=soon", "--wait: " }, { "--wait=", "--wait: " }, { "--config-dir=etc", "absolute paths" },
-		{ "--state-dir=", "absolute paths" } };
+		{ "--wait=soon", "--wait: " }, { "--wait=", "--wait: " },
+		{ "--config-dir=etc", "--config-dir: \"etc\" is not an absolute path" },
+		{ "--state-dir=", "is not an absolute path" } };
 	const struct commandline *const lines[] = { &cli_join_line, &cli_leave_line };
 
 	(void)state;
@@ -42,8 +43,7 @@ static void arguments(void **state)
 			if (failed)
 				err_wrap(&err, "--%s", o.name);
 		}
-		failed = failed || steps_check(&a, &err);
-		assert_int_equal(failed, rows[i / 2].says != NULL);
+		assert_int_equal(failed != 0, rows[i / 2].says != NULL);
 		if (rows[i / 2].says && !strstr(err.msg, rows[i / 2].says))
 			fail_msg("%s: %s", argument, err.msg);
 	}
