@@ -19,8 +19,8 @@ static int run(int argc, char **argv)
 		fprintf(stderr, "kscaled: %s\nkscaled: `kscaled help` shows the options\n", err.msg);
 		return 2;
 	}
-	status = options.show_help     ? commands_help(argc, argv)
-		: options.show_version ? commands_version(argc, argv)
+	status = options.show_help     ? commandline_run(&cli_help_line, argc, argv)
+		: options.show_version ? commandline_run(&cli_version_line, argc, argv)
 				       : daemon_run(&options, argc, argv);
 	options_done(&options);
 	return status;
@@ -29,14 +29,14 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	if (argc < 2 && kubectlplugin_runs())
-		return commands_help(argc, argv);
+		return commandline_run(&cli_help_line, argc, argv);
 	if (argc < 2 || argv[1][0] == '-')
 		return run(argc - 1, argv + 1);
 	for (size_t i = 0; commands[i]; i++) {
 		const struct commandline *line = commands[i];
 
 		if (strcmp(argv[1], line->name) == 0)
-			return line->run ? line->run(argc - 1, argv + 1) : run(argc - 2, argv + 2);
+			return line->run ? commandline_run(line, argc - 1, argv + 1) : run(argc - 2, argv + 2);
 	}
 	fprintf(stderr, "kscaled: unknown command \"%s\"; `kscaled help` shows the commands\n", argv[1]);
 	return 2;

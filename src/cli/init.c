@@ -315,45 +315,32 @@ static int complain_of_type(const char *type)
 }
 
 /* Never overwrites a file. */
-static int write_file(const char *path, const struct buf *text)
+static int write_file(const char *path, const struct buf *text, struct err *err)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	bool good = fd >= 0 && write(fd, text->data, text->len) == (ssize_t)text->len;
 
 	if (fd >= 0 && close(fd) < 0)
 		good = false;
-	if (!good)
-		fprintf(stderr, "kscaled init: %s: %s\n", path, strerror(errno));
-	return good ? DONE : UNWRITTEN;
+	return good ? 0 : err_set(err, ERR_INVALID, "%s: %s", path, strerror(errno));
 }
 
-static int print(const char *type, const char *path)
+static int run_init(void *arguments, char **operands, int count, struct err *err)
 {
+	const char *path = *(const char **)arguments;
 	struct buf out = BUF_INIT(SIZE_MAX);
 	int status;
 
-	if (!init_print(type, &out))
-		status = complain_of_type(type);
-	else if (path)
-		status = write_file(path, &out);
-	else
-		status = output_text("kscaled init", &out) ? DONE : UNWRITTEN;
-	buf_done(&out);
-	return status;
-}
-
-static int run_init(int argc, char **argv)
-{
-	const char *path = NULL;
-	int operands, status = commandline_read(&cli_init_line, argc, argv, &path, &operands);
-
-	if (status != COMMANDLINE_RUN)
-		return status;
-	if (operands != 1) {
+	if (count != 1) {
 		fprintf(stderr, "kscaled init: name one type: %s\n", scaler_type_names());
 		return COMMANDLINE_WRONG;
 	}
-	return print(argv[1], path);
+	if (!init_print(operands[0], &out))
+		status = complain_of_type(operands[0]);
+	else
+		status = (path ? write_file(path, &out, err) : output_text(&out, err)) < 0 ? UNWRITTEN : DONE;
+	buf_done(&out);
+	return status;
 }
 
 const struct commandline cli_init_line = {
@@ -366,5 +353,6 @@ const struct commandline cli_init_line = {
 	.list = scaler_type_names,
 	.tables = { { .options = options } },
 	.operands = true,
+	.size = sizeof(const char *),
 	.run = run_init,
 };

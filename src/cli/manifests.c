@@ -530,19 +530,13 @@ static const struct option options[] = {
 };
 #undef AT
 
-static int run_manifests(int argc, char **argv)
+static int run_manifests(void *arguments, char **operands, int count, struct err *err)
 {
-	struct manifests_params params = { 0 };
-	int status = commandline_read(&cli_manifests_line, argc, argv, &params, NULL);
-	struct err err;
-
-	if (status != COMMANDLINE_RUN)
-		return status;
-	if (manifests_print(&params, stdout, &err) < 0) {
-		fprintf(stderr, "kscaled manifests: %s\n", err.msg);
-		return err.kind == ERR_INVALID ? COMMANDLINE_WRONG : 1;
-	}
-	return 0;
+	(void)operands;
+	(void)count;
+	if (manifests_print(arguments, stdout, err) == 0)
+		return 0;
+	return err->kind == ERR_INVALID ? COMMANDLINE_WRONG : 1;
 }
 
 const struct commandline cli_manifests_line = {
@@ -553,5 +547,6 @@ const struct commandline cli_manifests_line = {
 		"    kscaled manifests | kubectl apply -f -",
 	.tables = { { .options = options }, { .options = manifests_name_options },
 		{ .options = manifests_rights_options } },
+	.size = sizeof(struct manifests_params),
 	.run = run_manifests,
 };

@@ -332,24 +332,6 @@ static int set_all(const struct commandline *line, const struct commandline_give
 	return 0;
 }
 
-int commandline_read(const struct commandline *line, int argc, char **argv, void *out, int *operands)
-{
-	struct commandline_given given;
-	struct err err;
-
-	if (commandline_parse(line, argc - 1, argv + 1, &given, &err) < 0 ||
-		(!given.end && set_all(line, &given, out, &err) < 0)) {
-		fprintf(stderr, "kscaled %s: %s\nTry \"kscaled %s --help\".\n", line->name, err.msg, line->name);
-		return COMMANDLINE_WRONG;
-	}
-	if (operands)
-		*operands = given.operands;
-	if (!given.end)
-		return COMMANDLINE_RUN;
-	commandline_print_help(line, stdout);
-	return 0;
-}
-
 /* ---- --help ---- */
 
 #define COLUMN 31 /* where the help of an option begins */
@@ -410,4 +392,31 @@ void commandline_print_help(const struct commandline *line, FILE *out)
 	commandline_print_options(line, out);
 	if (line->end)
 		fprintf(out, "\n%s%s\n", line->end, line->list ? line->list() : "");
+}
+
+/* ---- A command ---- */
+
+int commandline_run(const struct commandline *line, int argc, char **argv)
+{
+	struct commandline_given given = { .end = NULL };
+	struct err err = { 0 };
+	MEM_AUTO char *arguments = mem_zalloc(line->size + 1);
+	int status = COMMANDLINE_WRONG;
+
+	if (line->begin)
+		memcpy(arguments, line->begin, line->size);
+	if (line->usage &&
+		(commandline_parse(line, argc - 1, argv + 1, &given, &err) < 0 ||
+			(!given.end && set_all(line, &given, arguments, &err) < 0))) {
+		fprintf(stderr, "kscaled %s: %s\nTry \"kscaled %s --help\".\n", line->name, err.msg, line->name);
+		return status;
+	}
+	if (given.end) {
+		commandline_print_help(line, stdout);
+		return 0;
+	}
+	status = line->run(arguments, argv + 1, given.operands, &err);
+	if (status != 0 && *err.msg)
+		fprintf(stderr, "kscaled %s: %s\n", line->name, err.msg);
+	return status;
 }

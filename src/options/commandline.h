@@ -65,8 +65,10 @@ struct commandline {
 	const char *const *words; /* the values of the first operand; NULL: any */
 	bool files;               /* operands are files */
 	bool operands;            /* false: only options */
-	/* argv[0] is the command's name; returns the exit status. NULL: the daemon's */
-	int (*run)(int argc, char **argv);
+	size_t size;              /* of the command's struct */
+	const void *begin;        /* its content before the options are stored; NULL: zeros */
+	/* Returns the exit status; if that is not 0, *err is printed. NULL: the daemon's */
+	int (*run)(void *arguments, char **operands, int count, struct err *err);
 	bool variables; /* the daemon's: --NAME in full, and each option has a variable KSCALED_NAME */
 };
 
@@ -116,11 +118,11 @@ void commandline_print_help(const struct commandline *line, FILE *out);
 void commandline_print_options(const struct commandline *line, FILE *out);
 
 /*
- * The first step of each command. argv[0] is its name. Stores the values, else the defaults, in
- * *out; operands then begin at argv[1]. Returns COMMANDLINE_RUN, or the exit status: 0: --help was
- * printed; 2: wrong usage, which was printed.
+ * Runs a command: stores its values, else the defaults, in its struct. argv[0] is its name. Returns
+ * the exit status: 0 after --help, COMMANDLINE_WRONG after an error in the options; errors are
+ * printed.
  */
-enum { COMMANDLINE_RUN = -1, COMMANDLINE_WRONG = 2 };
-int commandline_read(const struct commandline *line, int argc, char **argv, void *out, int *operands);
+enum { COMMANDLINE_WRONG = 2 };
+int commandline_run(const struct commandline *line, int argc, char **argv);
 
 #endif

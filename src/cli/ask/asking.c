@@ -32,20 +32,16 @@ struct asking_screen asking_screen(void)
 	return (struct asking_screen){ size.ws_col, size.ws_row };
 }
 
-int asking_begin(const char *command, struct asking *a, struct insightclient_ways *ways)
+int asking_begin(struct asking *a, struct insightclient_ways *ways, struct err *err)
 {
-	struct err err = { 0 };
-
 	*a = (struct asking){ .kubeconfig = NULL };
 	if (kubectlplugin_runs()) {
 		if (!ways->socket && !ways->kubeconfig)
 			ways->kubeconfig = a->kubeconfig = kubectlplugin_kubeconfig();
 		return 0;
 	}
-	if (options_load(0, NULL, &a->options, &err) < 0) {
-		fprintf(stderr, "%s: %s\n", command, err.msg);
+	if (options_load(0, NULL, &a->options, err) < 0)
 		return -1;
-	}
 	ways->usual_socket = a->options.insight_socket;
 	ways->usual_kubeconfig = a->options.kubeconfig;
 	return 0;

@@ -31,13 +31,13 @@ extern const struct option asking_options[];
 /*
  * Completes *ways, read from the command line, by the defaults: the cluster of kubectl, if run as
  * its plugin; else the daemon's environment and config file. *ways borrows from *a. -1: these are
- * invalid, which is printed. asking_done in both cases.
+ * invalid. asking_done in both cases.
  */
 struct asking {
 	struct options options;
 	char *kubeconfig; /* kubectl's; owned */
 };
-int asking_begin(const char *command, struct asking *a, struct insightclient_ways *ways);
+int asking_begin(struct asking *a, struct insightclient_ways *ways, struct err *err);
 void asking_done(struct asking *a);
 
 /*

@@ -40,26 +40,20 @@ static const struct option options[] = {
 };
 
 /* [KIND] NAME */
-static bool take_words(struct explain_arguments *a, char *const *words, int count)
+static int take_words(struct explain_arguments *a, char *const *words, int count, struct err *err)
 {
-	if (count == 2) {
-		a->resource = asking_resource(words[0]);
-		if (!a->resource)
-			fprintf(stderr,
-				"kscaled explain: unknown kind \"%.80s\": use so (scaledobject) or sj (scaledjob)\n",
-				words[0]);
-	} else if (count != 1) {
-		fputs("kscaled explain: name one object: NAMESPACE/NAME\n", stderr);
-	}
-	a->object = count > 0 ? words[count - 1] : NULL;
-	return count == 1 || (count == 2 && a->resource);
+	if (count != 1 && count != 2)
+		return err_set(err, ERR_INVALID, "name one object: NAMESPACE/NAME");
+	a->object = words[count - 1];
+	a->resource = count == 2 ? asking_resource(words[0]) : NULL;
+	if (count == 2 && !a->resource)
+		return err_set(err, ERR_INVALID, "unknown kind \"%.80s\": use so (scaledobject) or sj (scaledjob)",
+			words[0]);
+	return 0;
 }
 
-/*
- * The names of the object, which the caller owns; namespace NULL: not given. false: invalid; the
- * error is printed.
- */
-static bool read_object(const struct explain_arguments *a, char **namespace_, char **name)
+/* The names of the object, which the caller owns; namespace NULL: not given. */
+static int read_object(const struct explain_arguments *a, char **namespace_, char **name, struct err *err)
 {
 	const char *slash = strchr(a->object, '/');
 
@@ -68,17 +62,15 @@ static bool read_object(const struct explain_arguments *a, char **namespace_, ch
 		: a->namespace_ ? mem_dup(a->namespace_)
 				: NULL;
 	if (slash && a->namespace_ && strcmp(*namespace_, a->namespace_) != 0)
-		fprintf(stderr, "kscaled explain: \"%.80s\" is not in the namespace \"%.80s\" given by -n\n", a->object,
+		return err_set(err, ERR_INVALID, "\"%.80s\" is not in the namespace \"%.80s\" given by -n", a->object,
 			a->namespace_);
-	else if ((*namespace_ && !dnsname_is_subdomain(*namespace_, strlen(*namespace_))) ||
+	if ((*namespace_ && !dnsname_is_subdomain(*namespace_, strlen(*namespace_))) ||
 		!dnsname_is_subdomain(*name, strlen(*name)))
-		fprintf(stderr,
-			"kscaled explain: \"%s%s%.80s\" is not a valid NAMESPACE/NAME: lower-case letters, digits, "
-			"\"-\" and \".\" are allowed\n",
+		return err_set(err, ERR_INVALID,
+			"\"%s%s%.80s\" is not a valid NAMESPACE/NAME: lower-case letters, digits, \"-\" and \".\" are "
+			"allowed",
 			*namespace_ ? *namespace_ : "", *namespace_ ? "/" : "", *name);
-	else
-		return true;
-	return false;
+	return 0;
 }
 
 /* ---- Asking ---- */
@@ -193,16 +185,16 @@ static void print_matches(const char *name, const struct matches *b)
 		fprintf(stderr, "  and %zu more\n", count - SHOWN_MAX);
 }
 
-static enum asking_exit print(const struct explain_arguments *a, const json_t *explanation)
+static enum asking_exit print(const struct explain_arguments *a, const json_t *explanation, struct err *err)
 {
 	struct asking_screen screen = asking_screen();
 	struct buf out = BUF_INIT(SIZE_MAX);
 	enum asking_exit status;
 
 	if (a->output)
-		return output_json("kscaled explain", explanation) ? ASKING_OK : ASKING_UNREACHABLE;
+		return output_json(explanation, err) < 0 ? ASKING_UNREACHABLE : ASKING_OK;
 	explaintext_render(explanation, &screen, timestamp_now_ms(), &out);
-	status = output_text("kscaled explain", &out) ? ASKING_OK : ASKING_UNREACHABLE;
+	status = output_text(&out, err) < 0 ? ASKING_UNREACHABLE : ASKING_OK;
 	buf_done(&out);
 	return status;
 }
@@ -247,42 +239,36 @@ static json_t *ask_anywhere(struct insightclient *client, const struct explain_a
 	return explanation;
 }
 
-static enum asking_exit run(const struct explain_arguments *a, const char *namespace_, const char *name)
+static enum asking_exit run(const struct explain_arguments *a, const char *namespace_, const char *name,
+	struct err *err)
 {
-	struct err err = { 0 };
-	struct insightclient *client = insightclient_new(&a->ways, &err);
+	struct insightclient *client = insightclient_new(&a->ways, err);
 	enum asking_exit status;
 	json_t *explanation = NULL;
 
 	if (client)
-		explanation = namespace_ ? ask_in(client, a, namespace_, name, &err)
-					 : ask_anywhere(client, a, name, &err);
-	if (explanation) {
-		status = print(a, explanation);
-	} else {
-		if (*err.msg)
-			fprintf(stderr, "kscaled explain: %s\n", err.msg);
-		status = err.kind == ERR_MISSING ? ASKING_UNKNOWN : ASKING_UNREACHABLE;
-	}
+		explanation = namespace_ ? ask_in(client, a, namespace_, name, err)
+					 : ask_anywhere(client, a, name, err);
+	if (explanation)
+		status = print(a, explanation, err);
+	else
+		status = err->kind == ERR_MISSING ? ASKING_UNKNOWN : ASKING_UNREACHABLE;
 	json_decref(explanation);
 	insightclient_free(client);
 	return status;
 }
 
-static int run_explain(int argc, char **argv)
+static int run_explain(void *arguments, char **operands, int count, struct err *err)
 {
 	MEM_AUTO char *namespace_ = NULL, *name = NULL;
-	struct explain_arguments a = { .output = NULL };
+	struct explain_arguments *a = arguments;
 	struct asking asking;
-	int words, status = commandline_read(&cli_explain_line, argc, argv, &a, &words);
+	int status = ASKING_UNREACHABLE;
 
-	if (status != COMMANDLINE_RUN)
-		return status;
-	if (!take_words(&a, argv + 1, words) || !read_object(&a, &namespace_, &name))
+	if (take_words(a, operands, count, err) < 0 || read_object(a, &namespace_, &name, err) < 0)
 		return ASKING_UNREACHABLE;
-	status = ASKING_UNREACHABLE;
-	if (asking_begin("kscaled explain", &asking, &a.ways) == 0)
-		status = (int)run(&a, namespace_, name);
+	if (asking_begin(&asking, &a->ways, err) == 0)
+		status = (int)run(a, namespace_, name, err);
 	asking_done(&asking);
 	return status;
 }
@@ -302,5 +288,6 @@ const struct commandline cli_explain_line = {
 	.removed = ASKING_REMOVED,
 	.operands = true,
 	.words = asking_kinds,
+	.size = sizeof(struct explain_arguments),
 	.run = run_explain,
 };

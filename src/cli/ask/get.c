@@ -121,18 +121,16 @@ size_t get_render(const json_t *answer, const struct asking_screen *screen, bool
 
 /* ---- The command line ---- */
 
-static bool check_words(struct get_arguments *a, char *const *words, int count)
+static int check_words(struct get_arguments *a, char *const *words, int count, struct err *err)
 {
 	if (count > 0)
 		a->resource = asking_resource(words[0]);
 	if (count > 0 && (!a->resource || count > 1))
-		fprintf(stderr,
-			"kscaled get: \"%.80s\" is neither so (scaledobjects) nor sj (scaledjobs); `kscaled explain "
-			"NAMESPACE/NAME` explains one object\n",
+		return err_set(err, ERR_INVALID,
+			"\"%.80s\" is neither so (scaledobjects) nor sj (scaledjobs); `kscaled explain "
+			"NAMESPACE/NAME` explains one object",
 			words[a->resource ? 1 : 0]);
-	else
-		return true;
-	return false;
+	return 0;
 }
 
 /* ---- Asking ---- */
@@ -166,7 +164,7 @@ static void ask(const struct get_arguments *a, struct insightclient *client, str
 	}
 }
 
-static enum asking_exit print_tables(const struct get_arguments *a, const struct get_answers *answers)
+static enum asking_exit print_tables(const struct get_arguments *a, const struct get_answers *answers, struct err *err)
 {
 	struct asking_screen screen = asking_screen();
 	struct buf out = BUF_INIT(SIZE_MAX);
@@ -181,56 +179,50 @@ static enum asking_exit print_tables(const struct get_arguments *a, const struct
 			answers->count > 1       ? "ScaledObjects or ScaledJobs"
 				: answers->of[0] ? kinds[0].names
 						 : kinds[1].names);
-	status = output_text("kscaled get", &out) ? ASKING_OK : ASKING_UNREACHABLE;
+	status = output_text(&out, err) < 0 ? ASKING_UNREACHABLE : ASKING_OK;
 	buf_done(&out);
 	return status;
 }
 
 /* One List, as kubectl prints several kinds. */
-static enum asking_exit print_list(const struct get_answers *answers)
+static enum asking_exit print_list(const struct get_answers *answers, struct err *err)
 {
 	json_t *list = json_pack("{s:s, s:s, s:{}, s:[]}", "apiVersion", "v1", "kind", "List", "metadata", "items");
 	enum asking_exit status;
 
 	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
 		json_array_extend(json_object_get(list, "items"), json_object_get(answers->of[i], "items"));
-	status = output_json("kscaled get", list) ? ASKING_OK : ASKING_UNREACHABLE;
+	status = output_json(list, err) < 0 ? ASKING_UNREACHABLE : ASKING_OK;
 	json_decref(list);
 	return status;
 }
 
-static enum asking_exit run(const struct get_arguments *a)
+static enum asking_exit run(const struct get_arguments *a, struct err *err)
 {
-	struct err err = { 0 };
-	struct insightclient *client = insightclient_new(&a->ways, &err);
+	struct insightclient *client = insightclient_new(&a->ways, err);
 	enum asking_exit status = ASKING_UNREACHABLE;
 	struct get_answers answers = { .count = 0 };
 
 	if (client)
 		ask(a, client, &answers);
-	else
-		fprintf(stderr, "kscaled get: %s\n", err.msg);
 	if (answers.count > 0)
-		status = text_equal(a->output, "json") ? print_list(&answers) : print_tables(a, &answers);
+		status = text_equal(a->output, "json") ? print_list(&answers, err) : print_tables(a, &answers, err);
 	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
 		json_decref(answers.of[i]);
 	insightclient_free(client);
 	return status;
 }
 
-static int run_get(int argc, char **argv)
+static int run_get(void *arguments, char **operands, int count, struct err *err)
 {
-	struct get_arguments a = { .all = false };
+	struct get_arguments *a = arguments;
 	struct asking asking;
-	int words, status = commandline_read(&cli_get_line, argc, argv, &a, &words);
+	int status = ASKING_UNREACHABLE;
 
-	if (status != COMMANDLINE_RUN)
+	if (check_words(a, operands, count, err) < 0)
 		return status;
-	if (!check_words(&a, argv + 1, words))
-		return ASKING_UNREACHABLE;
-	status = ASKING_UNREACHABLE;
-	if (asking_begin("kscaled get", &asking, &a.ways) == 0)
-		status = (int)run(&a);
+	if (asking_begin(&asking, &a->ways, err) == 0)
+		status = (int)run(a, err);
 	asking_done(&asking);
 	return status;
 }
@@ -248,5 +240,6 @@ const struct commandline cli_get_line = {
 	.removed = ASKING_REMOVED,
 	.operands = true,
 	.words = asking_kinds,
+	.size = sizeof(struct get_arguments),
 	.run = run_get,
 };

@@ -161,25 +161,22 @@ static int run(const struct check_request *request, char *const *files, int coun
 	return status;
 }
 
-static int run_check(int argc, char **argv)
+static int run_check(void *arguments, char **operands, int count, struct err *err)
 {
-	struct check_request request = { .strict = false };
-	struct offline_rules *rules = &request.params.rules;
-	int files, status = commandline_read(&cli_check_line, argc, argv, &request, &files);
+	struct check_request *request = arguments;
+	struct offline_rules *rules = &request->params.rules;
+	int status;
 
-	if (status != COMMANDLINE_RUN)
-		return status;
-	if (files == 0) {
-		fputs("kscaled check: no file given; use - for standard input\nTry \"kscaled check --help\".\n",
-			stderr);
+	if (count == 0) {
+		err_set(err, ERR_INVALID, "no file given; use - for standard input");
 		return COMMANDLINE_WRONG;
 	}
-	rules->given = request.cloud_identity || rules->azure_trusted || rules->aws_trusted || rules->file_root ||
+	rules->given = request->cloud_identity || rules->azure_trusted || rules->aws_trusted || rules->file_root ||
 		rules->vault_trusted || rules->vault_files || rules->local_sources;
-	rules->cloud = auth_cloud_of(request.cloud_identity ? request.cloud_identity : AUTH_CLOUD_INITIAL);
+	rules->cloud = auth_cloud_of(request->cloud_identity ? request->cloud_identity : AUTH_CLOUD_INITIAL);
 	json_wipe_on_free();
-	tlsrules_set(&(struct tlsrules_config){ .required = request.require_tls }, NULL);
-	status = run(&request, argv + 1, files);
+	tlsrules_set(&(struct tlsrules_config){ .required = request->require_tls }, NULL);
+	status = run(request, operands, count);
 	tlsrules_done();
 	return status;
 }
@@ -194,5 +191,6 @@ const struct commandline cli_check_line = {
 	.tables = { { .options = options } },
 	.operands = true,
 	.files = true,
+	.size = sizeof(struct check_request),
 	.run = run_check,
 };

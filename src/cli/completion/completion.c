@@ -32,26 +32,20 @@ char *completion_script(const char *shell, const struct commandline *const *line
 	return buf_take(&out);
 }
 
-static int run_completion(int argc, char **argv)
+static int run_completion(void *arguments, char **operands, int count, struct err *err)
 {
-	int operands, status = commandline_read(&cli_completion_line, argc, argv, NULL, &operands);
 	MEM_AUTO char *script = NULL;
-	struct err err;
 
-	if (status != COMMANDLINE_RUN)
-		return status;
-	if (operands != 1) {
-		fputs("kscaled completion: name one shell: bash, zsh or fish\n", stderr);
+	(void)arguments;
+	if (count == 1)
+		script = completion_script(operands[0], commands, err);
+	else
+		err_set(err, ERR_INVALID, "name one shell: bash, zsh or fish");
+	if (!script)
 		return COMMANDLINE_WRONG;
-	}
-	script = completion_script(argv[1], commands, &err);
-	if (!script) {
-		fprintf(stderr, "kscaled completion: %s\n", err.msg);
-		return 2;
-	}
 	if (fputs(script, stdout) != EOF && fflush(stdout) == 0)
 		return 0;
-	fprintf(stderr, "kscaled completion: the output cannot be written: %s\n", strerror(errno));
+	err_set(err, ERR_TEMPORARY, "the output cannot be written: %s", strerror(errno));
 	return 1;
 }
 

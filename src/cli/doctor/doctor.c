@@ -206,18 +206,15 @@ static void complete_setup(struct doctor_arguments *a, const struct options *o)
 }
 
 /* Generating the manifests checks their options. */
-static bool check_setup(const struct doctor_setup *setup)
+static int check_setup(const struct doctor_setup *setup, struct err *err)
 {
 	struct doctor_setup known = *setup;
-	struct err err = { 0 };
 	json_t *needs;
 
 	known.namespace_ = known.namespace_ ? known.namespace_ : "kscaled";
-	needs = rights_needed(&known, &err);
-	if (!needs)
-		fprintf(stderr, "kscaled doctor: %s\n", err.msg);
+	needs = rights_needed(&known, err);
 	json_decref(needs);
-	return needs != NULL;
+	return needs ? 0 : -1;
 }
 
 /* ---- All of it ---- */
@@ -247,31 +244,32 @@ static void find_admin(struct doctor_setup *setup)
 		setup->admin = K3S_KUBECONFIG;
 }
 
-static bool print(const struct doctor_arguments *a, const struct diagnosis *found)
+static int print(const struct doctor_arguments *a, const struct diagnosis *found, struct err *err)
 {
 	struct buf out = BUF_INIT(SIZE_MAX);
 	json_t *list;
-	bool good;
+	int failed;
 
 	if (a->output) {
 		list = diagnosis_json(found);
-		good = output_json("kscaled doctor", list);
+		failed = output_json(list, err);
 		json_decref(list);
-		return good;
+		return failed;
 	}
 	diagnosis_text(found, &out);
-	good = output_text("kscaled doctor", &out);
+	failed = output_text(&out, err);
 	buf_done(&out);
-	return good;
+	return failed;
 }
 
-static int run(struct doctor_arguments *a)
+static int run(struct doctor_arguments *a, struct err *err)
 {
 	MEM_AUTO char *kubeconfig = NULL;
 	struct diagnosis found = { 0 };
 	enum diagnosis_status worst;
 	json_t *facts;
-	bool reached, printed;
+	bool reached;
+	int unprinted;
 
 	find_kubeconfig(&a->setup, &kubeconfig);
 	find_admin(&a->setup);
@@ -279,34 +277,31 @@ static int run(struct doctor_arguments *a)
 	if (reached)
 		gather_cluster(&a->setup, facts);
 	doctor_check(&a->setup, facts, reached, timestamp_now_ms(), &found);
-	printed = print(a, &found);
+	unprinted = print(a, &found, err);
 	worst = diagnosis_worst(&found, NULL);
 	diagnosis_done(&found);
 	json_decref(facts);
-	if (!reached || !printed)
+	if (!reached || unprinted)
 		return UNREACHABLE;
 	return worst == DIAGNOSIS_ERROR || (a->strict && worst == DIAGNOSIS_WARNING) ? WRONG : FINE;
 }
 
-static int run_doctor(int argc, char **argv)
+static int run_doctor(void *arguments, char **operands, int count, struct err *err)
 {
 	MEM_AUTO char *kubeconfig = kubectlplugin_runs() ? kubectlplugin_kubeconfig() : NULL;
-	struct doctor_arguments a = { .strict = false };
+	struct doctor_arguments *a = arguments;
 	struct options o;
-	struct err err = { 0 };
-	int status = commandline_read(&cli_doctor_line, argc, argv, &a, NULL);
+	int status;
 
-	if (status != COMMANDLINE_RUN)
-		return status;
+	(void)operands;
+	(void)count;
 	json_wipe_on_free();
-	if (load_options(a.config, &o, &err)) {
-		fprintf(stderr, "kscaled doctor: %s\n", err.msg);
+	if (load_options(a->config, &o, err))
 		return UNREACHABLE;
-	}
-	if (!a.setup.kubeconfig)
-		a.setup.kubeconfig = kubeconfig;
-	complete_setup(&a, &o);
-	status = check_setup(&a.setup) ? run(&a) : UNREACHABLE;
+	if (!a->setup.kubeconfig)
+		a->setup.kubeconfig = kubeconfig;
+	complete_setup(a, &o);
+	status = check_setup(&a->setup, err) < 0 ? UNREACHABLE : run(a, err);
 	options_done(&o);
 	return status;
 }
@@ -325,5 +320,6 @@ const struct commandline cli_doctor_line = {
 		{ .options = manifests_rights_options,
 			.base = offsetof(struct doctor_arguments, params),
 			.heading = "As for kscaled manifests, if you may not list its roles:" } },
+	.size = sizeof(struct doctor_arguments),
 	.run = run_doctor,
 };

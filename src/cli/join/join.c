@@ -659,22 +659,17 @@ static int check_params(const struct join_arguments *a, struct err *err)
 	return 0;
 }
 
-static int run_join(int argc, char **argv)
+static int run_join(void *arguments, char **operands, int count, struct err *err)
 {
-	struct join j = { .a = { .wait_ms = -1 } };
-	struct err err = { 0 };
-	int failed, status = commandline_read(&cli_join_line, argc, argv, &j.a, NULL);
+	struct join j = { .a = *(const struct join_arguments *)arguments };
+	int failed;
 
-	if (status != COMMANDLINE_RUN)
-		return status;
-	if (check_arguments(&j.a, &err) < 0 || check_params(&j.a, &err) < 0) {
-		fprintf(stderr, NAME ": %s\n", err.msg);
+	(void)operands;
+	(void)count;
+	if (check_arguments(&j.a, err) < 0 || check_params(&j.a, err) < 0)
 		return COMMANDLINE_WRONG;
-	}
-	j.cluster = cluster_new(j.a.host.kubeconfig, &err);
-	failed = j.cluster ? run(&j, &err) : -1;
-	if (failed)
-		fprintf(stderr, NAME ": %s\n", err.msg);
+	j.cluster = cluster_new(j.a.host.kubeconfig, err);
+	failed = j.cluster ? run(&j, err) : -1;
 	reach_addrs_done(j.addrs, j.addr_count);
 	cluster_free(j.cluster);
 	return failed ? 1 : 0;
@@ -690,5 +685,7 @@ const struct commandline cli_join_line = {
 			.base = offsetof(struct join_arguments, params),
 			.heading = "As for kscaled manifests:" },
 		{ .options = manifests_rights_options, .base = offsetof(struct join_arguments, params) } },
+	.size = sizeof(struct join_arguments),
+	.begin = &(const struct join_arguments){ .wait_ms = -1 },
 	.run = run_join,
 };

@@ -594,22 +594,17 @@ static int check_arguments(struct leave_arguments *a, struct err *err)
 	return 0;
 }
 
-static int run_leave(int argc, char **argv)
+static int run_leave(void *arguments, char **operands, int count, struct err *err)
 {
-	struct leave l = { .failures = 0 };
-	struct err err = { 0 };
-	int failed, status = commandline_read(&cli_leave_line, argc, argv, &l.a, NULL);
+	struct leave l = { .a = *(const struct leave_arguments *)arguments };
+	int failed;
 
-	if (status != COMMANDLINE_RUN)
-		return status;
-	if (check_arguments(&l.a, &err) < 0) {
-		fprintf(stderr, NAME ": %s\n", err.msg);
+	(void)operands;
+	(void)count;
+	if (check_arguments(&l.a, err) < 0)
 		return COMMANDLINE_WRONG;
-	}
-	l.cluster = cluster_new(l.a.host.kubeconfig, &err);
-	failed = l.cluster ? run(&l, &err) : -1;
-	if (failed)
-		fprintf(stderr, NAME ": %s\n", err.msg);
+	l.cluster = cluster_new(l.a.host.kubeconfig, err);
+	failed = l.cluster ? run(&l, err) : -1;
 	strmap_done(&l.of_others);
 	cluster_free(l.cluster);
 	return failed ? 1 : 0;
@@ -623,5 +618,6 @@ const struct commandline cli_leave_line = {
 	.tables = { { .options = steps_options, .base = offsetof(struct leave_arguments, host) },
 		{ .options = options },
 		{ .options = manifests_name_options, .base = offsetof(struct leave_arguments, names) } },
+	.size = sizeof(struct leave_arguments),
 	.run = run_leave,
 };

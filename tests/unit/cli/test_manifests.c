@@ -976,7 +976,7 @@ static int run(long *printed, int argc, char **argv)
 	assert_non_null(aside);
 	fflush(stdout);
 	dup2(fileno(aside), STDOUT_FILENO);
-	status = cli_manifests_line.run(argc, argv);
+	status = commandline_run(&cli_manifests_line, argc, argv);
 	fflush(stdout);
 	dup2(keep, STDOUT_FILENO);
 	close(keep);

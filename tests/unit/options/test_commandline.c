@@ -149,18 +149,40 @@ static void wrong_usage(void **state)
 	assert_string_equal(more, "unexpected argument \"more\": only options are allowed");
 }
 
-static void defaults(void **state)
+/* Returns the number of operands, and checks what was stored. */
+static int run(void *arguments, char **operands, int count, struct err *err)
 {
-	char name[] = "test", *argv[] = { name, NULL };
-	struct arguments a = { .text = "kept" };
-	int operands = -1;
+	const struct arguments *a = arguments;
+
+	assert_string_equal(a->text, "kept");
+	assert_string_equal(a->label, "kscaled");
+	assert_true(a->wait_ms == 60000);
+	assert_string_equal(operands[count - 1], "end");
+	err_set(err, ERR_INVALID, "printed because the status is not 0");
+	return count;
+}
+
+static void runs(void **state)
+{
+	static const struct {
+		const char *args[4];
+		int status;
+	} rows[] = { { { "test", "end" }, 1 }, { { "test", "more", "--strict", "end" }, 2 },
+		{ { "test", "--nonsense" }, COMMANDLINE_WRONG }, { { "test", "--port=x" }, COMMANDLINE_WRONG } };
+	struct commandline command = line;
 
 	(void)state;
-	assert_int_equal(commandline_read(&line, 1, argv, &a, &operands), COMMANDLINE_RUN);
-	assert_int_equal(operands, 0);
-	assert_string_equal(a.text, "kept");
-	assert_string_equal(a.label, "kscaled");
-	assert_true(a.wait_ms == 60000);
+	command.size = sizeof(struct arguments);
+	command.begin = &(struct arguments){ .text = "kept" };
+	command.run = run;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		char *argv[5] = { NULL };
+		int argc = 0;
+
+		for (; argc < 4 && rows[i].args[argc]; argc++)
+			argv[argc] = (char *)(uintptr_t)rows[i].args[argc];
+		assert_int_equal(commandline_run(&command, argc, argv), rows[i].status);
+	}
 }
 
 static void help(void **state)
@@ -199,7 +221,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(forms),
 		cmocka_unit_test(wrong_usage),
-		cmocka_unit_test(defaults),
+		cmocka_unit_test(runs),
 		cmocka_unit_test(help),
 	};
 

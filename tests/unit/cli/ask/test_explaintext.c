@@ -341,7 +341,7 @@ static void usage(void **state)
 		/* Nothing listens there. */
 		setenv("KSCALED_INSIGHT_SOCKET", "/nonexistent/insight.sock", 1);
 		setenv("KSCALED_KUBECONFIG", "/nonexistent/kubeconfig", 1);
-		assert_int_equal(cli_explain_line.run(argc, argv), cases[i].status);
+		assert_int_equal(commandline_run(&cli_explain_line, argc, argv), cases[i].status);
 	}
 }
 

@@ -189,7 +189,7 @@ static void usage(void **state)
 			snprintf(copies[argc], sizeof(copies[argc]), "%s", cases[i].arguments[argc]);
 			argv[argc] = copies[argc];
 		}
-		assert_int_equal(cli_get_line.run(argc, argv), cases[i].status);
+		assert_int_equal(commandline_run(&cli_get_line, argc, argv), cases[i].status);
 	}
 }
 
