@@ -415,6 +415,7 @@ static void wrong_flags(void **state)
 		{ "--=x", "unknown option --" },
 		{ "--secure-prot=1", "unknown option --secure-prot; perhaps --secure-port" },
 		{ "--kube-config=1", "unknown option --kube-config; perhaps --kubeconfig" },
+		{ "--kubecon=1", "unknown option --kubecon; perhaps --kubeconfig" }, /* no abbreviations */
 		{ "--watch-namespaces=1", "unknown option --watch-namespaces; perhaps --watch-namespace" },
 		{ "--quite-another-thing", "unknown option --quite-another-thing" },
 		{ "--secure-port", "flag --secure-port needs a value: --secure-port PORT" },
