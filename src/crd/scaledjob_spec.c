@@ -98,9 +98,9 @@ static int decode_pending_conditions(const struct json_at *strategy, struct scal
 	out->pending_conditions = count > 0 ? mem_array(count, sizeof(char *)) : NULL;
 	for (size_t i = 0; i < count; i++) {
 		struct json_at element = json_element(&list, i);
-		const char *text = json_string_value(element.value);
+		const char *text = json_plain_text(element.value);
 
-		if (text == NULL || strlen(text) != json_string_length(element.value))
+		if (text == NULL)
 			return json_wrong(&element, err, "must be a string, the type of a Pod's condition");
 		out->pending_conditions[out->pending_condition_count++] = mem_dup(text);
 	}

@@ -57,14 +57,6 @@ static void decode_texts(const struct json_at *status, struct scaledobject_statu
 		intern_set(text_at(out, i), NULL);
 }
 
-/* A string without a NUL inside, or NULL. Borrowed. */
-static const char *text_of(const json_t *value)
-{
-	const char *text = json_string_value(value);
-
-	return text != NULL && strlen(text) == json_string_length(value) ? text : NULL;
-}
-
 static void decode_names(const struct json_at *status, const char *key, char ***names, size_t *count)
 {
 	struct json_at list = json_field(status, key);
@@ -74,7 +66,7 @@ static void decode_names(const struct json_at *status, const char *key, char ***
 		return;
 	*names = mem_array(length, sizeof(char *));
 	for (size_t i = 0; i < length; i++) {
-		const char *text = text_of(json_array_get(list.value, i));
+		const char *text = json_plain_text(json_array_get(list.value, i));
 
 		if (text != NULL)
 			(*names)[(*count)++] = mem_dup(text);

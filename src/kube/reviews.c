@@ -63,9 +63,11 @@ static int too_many(const char *what, struct err *err)
 
 static int read_text(const json_t *value, const char *what, char **out, struct err *err)
 {
-	if (!json_is_string(value) || strlen(json_string_value(value)) != json_string_length(value))
+	const char *text = json_plain_text(value);
+
+	if (!text)
 		return err_set(err, ERR_INVALID, "TokenReview: the user's %s is not a plain text", what);
-	*out = mem_dup(json_string_value(value));
+	*out = mem_dup(text);
 	return 0;
 }
 
@@ -93,7 +95,7 @@ static int read_extra_values(const char *key, const json_t *values, struct revie
 
 	json_array_foreach(values, index, value)
 	{
-		char *text;
+		char *text = NULL;
 
 		if (out->extra_count == REVIEW_GROUPS_MAX)
 			return too_many("extra values", err);
