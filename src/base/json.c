@@ -482,6 +482,16 @@ const char *json_str_or_empty(const json_t *object, const char *key)
 	return text != NULL ? text : "";
 }
 
+json_t *json_metadata(const json_t *object, const char *key)
+{
+	return json_object_get(json_object_get(object, "metadata"), key);
+}
+
+const char *json_metadata_text(const json_t *object, const char *key)
+{
+	return json_str_or_empty(json_object_get(object, "metadata"), key);
+}
+
 const char *json_plain_text(const json_t *value)
 {
 	const char *text = json_string_value(value);

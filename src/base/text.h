@@ -15,6 +15,11 @@ static inline bool text_equal(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
+static inline bool text_is_given(const char *text) /* neither NULL nor empty */
+{
+	return text && *text;
+}
+
 /* Ignores the case of ASCII letters. The first byte is compared first: most texts differ there. */
 static inline bool text_equal_nocase(const char *a, const char *b)
 {

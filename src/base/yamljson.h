@@ -28,7 +28,7 @@ struct yamljson;
 struct yamljson *yamljson_new(const char *text, size_t len, size_t values_max); /* borrows text */
 void yamljson_free(struct yamljson *y);
 
-/* From now on all scalars but null remain texts, as for fields that are strings (yamlscalar_text). */
+/* From now on all scalars but null remain texts (yamlscalar_text): for fields that are strings. */
 void yamljson_keep_texts(struct yamljson *y);
 
 /*
