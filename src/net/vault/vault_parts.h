@@ -44,12 +44,13 @@ struct vaultread {
 	char *body;       /* of PKI; NULL: a GET request */
 	char *asker;      /* the namespace that asked first */
 	struct vaultlogin_waiter waiter;
-	struct vaultrequest *request;
+	struct exchange exchange;
 	uint64_t generation; /* of the token that it was read with */
 	struct err *refusal; /* owned; reported if the token turns out to be valid; NULL */
 	struct vault_call *calls;
+	json_t *answer; /* the response: when it is read, and while cached */
+	size_t size;
 	/* while cached: */
-	json_t *answer;
 	struct shares_hold share;
 	int64_t until_ms;
 	bool leased;

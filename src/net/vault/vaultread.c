@@ -28,11 +28,10 @@ char *vaultread_value(const json_t *answer, const struct vault_call *c, const ch
 
 static void read_forget(struct vaultread *r)
 {
-	if (!r->answer)
-		return;
 	shares_give(&r->share, r->share.has);
 	json_decref(r->answer);
 	r->answer = NULL;
+	r->until_ms = 0;
 }
 
 static void read_unlist(struct vaultread *r)
@@ -48,7 +47,7 @@ void vaultread_free(struct vaultread *r)
 		vault_call_free(r->calls);
 	read_unlist(r);
 	vaultlogin_leave(&r->waiter);
-	vaultrequest_cancel(r->request);
+	exchange_done(&r->exchange);
 	read_forget(r);
 	r->entry->reads--;
 	free(r->path);
@@ -66,37 +65,20 @@ void vaultread_drop_if_unwanted(struct vaultread *r)
 }
 
 /* No call joins a read in state READ_DONE or READ_CACHED. */
-static void finish_calls(struct vaultread *r, const json_t *answer, int64_t until_ms, const struct err *err)
+static void finish_calls(struct vaultread *r, const struct err *err)
 {
 	struct vault_pool *p = r->pool;
 	struct err wrong;
 
 	while (r->calls && !p->freed) {
-		char *value = answer ? vaultread_value(answer, r->calls, r->shown_path, &wrong) : NULL;
+		char *value = err ? NULL : vaultread_value(r->answer, r->calls, r->shown_path, &wrong);
 
-		vault_finish(r->calls, value, value ? vault_time_left(p, until_ms) : 0,
-			value            ? NULL
-				: answer ? &wrong
-					 : err);
+		vault_finish(r->calls, value, value ? vault_time_left(p, r->until_ms) : 0,
+			value         ? NULL
+				: err ? err
+				      : &wrong);
 		mem_free_secret(value);
 	}
-}
-
-static void conclude(struct vaultread *r, const json_t *answer, const struct err *cause)
-{
-	struct vault_pool *p = r->pool;
-	struct err err;
-
-	if (cause) {
-		err = *cause;
-		err_wrap(&err, "%.200s", r->shown_path);
-	}
-	r->state = READ_DONE;
-	read_unlist(r);
-	p->depth++;
-	finish_calls(r, answer, 0, cause ? &err : NULL);
-	vaultread_free(r);
-	vault_leave(p);
 }
 
 /*
@@ -135,18 +117,6 @@ void vaultread_init_shares(struct vault_pool *p)
 	p->cache_shares = (struct shares){ .total = CACHED_BYTES, .few = CACHED_FEW };
 }
 
-static void keep(struct vaultread *r, const json_t *answer, int64_t until_ms)
-{
-	struct vault_pool *p = r->pool;
-
-	r->state = READ_CACHED;
-	r->answer = json_incref((json_t *)(uintptr_t)answer);
-	r->until_ms = until_ms;
-	p->depth++;
-	finish_calls(r, answer, until_ms, NULL);
-	vault_leave(p);
-}
-
 static int64_t good_until_ms(struct vaultread *r, const json_t *answer)
 {
 	enum vault_engine engine = r->body ? VAULT_ENGINE_PKI : VAULT_ENGINE_ANY;
@@ -165,41 +135,75 @@ static int64_t good_until_ms(struct vaultread *r, const json_t *answer)
 	return now_ms + good_for_ms;
 }
 
-static void on_answer(void *arg, const json_t *answer, size_t size, const struct err *err)
+/* Ends the read, or caches its response. */
+static void on_end(void *arg, const struct err *cause)
 {
 	struct vaultread *r = arg;
-	int64_t until_ms;
+	struct vault_pool *p = r->pool;
+	int64_t until_ms = cause ? 0 : good_until_ms(r, r->answer);
+	bool cached = until_ms > 0 && make_room(r, r->size);
+	struct err err;
 
-	r->request = NULL;
-	if (err && err->kind == ERR_DENIED && !r->refusal) {
-		err_keep(&r->refusal, err);
-		r->state = READ_CHECKING;
-		vaultlogin_recheck(r->entry->login, &r->waiter, r->generation);
-		return;
+	if (cause) {
+		err = *cause;
+		err_wrap(&err, "%.200s", r->shown_path);
 	}
-	until_ms = !err ? good_until_ms(r, answer) : 0;
-	if (until_ms > 0 && make_room(r, size))
-		keep(r, answer, until_ms);
-	else
-		conclude(r, answer, err);
+	r->until_ms = cached ? until_ms : 0;
+	r->state = cached ? READ_CACHED : READ_DONE;
+	if (!cached)
+		read_unlist(r);
+	p->depth++;
+	finish_calls(r, cause ? &err : NULL);
+	if (!cached)
+		vaultread_free(r);
+	vault_leave(p);
 }
 
 static void on_login(void *arg, const struct err *err)
 {
 	struct vaultread *r = arg;
-	const struct vaultlogin *l = r->entry->login;
 
-	if (err) {
-		conclude(r, NULL, err);
-	} else if (r->state == READ_CHECKING && vaultlogin_generation(l) == r->generation) {
-		conclude(r, NULL, r->refusal);
-	} else {
-		r->state = READ_ASKING;
-		r->generation = vaultlogin_generation(l);
-		r->request = vaultrequest_start(r->pool->client, vaultlogin_server(l), r->path, vaultlogin_token(l),
-			r->body, NULL, r->asker, on_answer, r);
-	}
+	if (!err && r->state == READ_CHECKING && vaultlogin_generation(r->entry->login) == r->generation)
+		err = r->refusal;
+	r->state = READ_ASKING;
+	exchange_resume(&r->exchange, err);
 }
+
+/* Waits for the login, or for its check of the token that was refused; then asks. */
+static enum exchange_verdict on_next(void *arg, struct webrequest *out, struct err *err)
+{
+	struct vaultread *r = arg;
+	struct vaultlogin *l = r->entry->login;
+
+	(void)err;
+	if (r->state == READ_ASKING) {
+		r->generation = vaultlogin_generation(l);
+		vaultrequest_make(vaultlogin_server(l), r->path, vaultlogin_token(l), r->body, out);
+		return EXCHANGE_SEND;
+	}
+	if (r->state == READ_CHECKING)
+		vaultlogin_recheck(l, &r->waiter, r->generation);
+	else
+		vaultlogin_wait(l, &r->waiter);
+	return EXCHANGE_WAIT;
+}
+
+static enum exchange_verdict on_read(void *arg, const struct webresponse *response, struct err *err)
+{
+	struct vaultread *r = arg;
+
+	r->answer = vaultrequest_read(&r->exchange, response, NULL, err);
+	r->size = response->len;
+	if (r->answer)
+		return EXCHANGE_DONE;
+	if (err->kind != ERR_DENIED || r->refusal)
+		return EXCHANGE_FAILED;
+	err_keep(&r->refusal, err);
+	r->state = READ_CHECKING;
+	return EXCHANGE_NEXT;
+}
+
+static const struct exchange_kind reading = { .next = on_next, .read = on_read, .end = on_end };
 
 static void vaultread_start(struct vaultread *r)
 {
@@ -208,7 +212,9 @@ static void vaultread_start(struct vaultread *r)
 	r->state = READ_LOGIN;
 	r->waiter.fn = on_login;
 	r->waiter.arg = r;
-	vaultlogin_wait(r->entry->login, &r->waiter);
+	r->exchange = vaultrequest_exchange(r->pool->loop, r->pool->client, vaultlogin_server(r->entry->login),
+		r->asker);
+	exchange_start(&r->exchange, &reading, r);
 }
 
 bool vaultread_is_cached(const struct vaultread *r)

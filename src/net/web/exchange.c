@@ -171,6 +171,11 @@ static void on_late(void *arg)
 
 /* ---- Interface ---- */
 
+bool exchange_runs(const struct exchange *x)
+{
+	return x->kind != NULL;
+}
+
 void exchange_start(struct exchange *x, const struct exchange_kind *kind, void *arg)
 {
 	x->kind = kind;

@@ -79,6 +79,7 @@ void exchange_start(struct exchange *x, const struct exchange_kind *kind, void *
  * made, otherwise the exchange fails. Never inside next or read.
  */
 void exchange_resume(struct exchange *x, const struct err *err);
+bool exchange_runs(const struct exchange *x);
 /* Ends it without a callback, in any state, and wipes its request; fine if it never began. */
 void exchange_done(struct exchange *x);
 
