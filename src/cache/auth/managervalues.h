@@ -3,13 +3,10 @@
 #define CACHE_AUTH_MANAGERVALUES_H
 
 /*
- * The values that TriggerAuthentications read from clouds' secret managers (a table for each:
- * net/secretmanagers), one per (manager, login, secret), shared: several members of one secret come
- * from one read. Read again each minute, or each hour for a fixed version; later if the manager
- * asks for that, and sooner after a source has refused an owner's value, as after a rotation.
- * Owners are notified when the value changes, not at each read; if a read fails or returns an empty
- * value, the old value stays and the read is retried. Held as in cache/auth/holders. Values are
- * wiped when freed and never in an error.
+ * The secrets that TriggerAuthentications read from clouds' secret managers (a table for each:
+ * net/secretmanagers), a kind of cache/auth/secretvalues: one per (manager, login, secret). Read
+ * again each minute, or each hour for a fixed version; later if the manager asks for that, and
+ * sooner after a source has refused an owner's value, as after a rotation.
  */
 
 #include "base/err.h"

@@ -3,10 +3,9 @@
 #define CACHE_AUTH_VAULTVALUES_H
 
 /*
- * The values that TriggerAuthentications read from Vault, one per (server, login, secret), shared;
- * read again when net/vault allows it, or each minute. Owners are notified when the value changes,
- * not at each read; if a read fails, the old value stays and the read is retried. Held as in
- * cache/auth/holders. Values and credentials are wiped when freed and never in an error.
+ * The secrets that TriggerAuthentications read from Vault, a kind of cache/auth/secretvalues: one
+ * per (server, login, path), whose keys come from one read, as a certificate and its private key
+ * do; read again when net/vault allows it, or each minute.
  */
 
 #include "base/err.h"

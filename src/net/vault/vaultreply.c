@@ -161,15 +161,20 @@ int vaultreply_login(const json_t *answer, struct vaultreply_token *out, struct 
 
 /* ---- Values ---- */
 
-/* The object with the keys; NULL without data. */
-static const json_t *data_of(const json_t *answer, enum vault_engine engine)
+const json_t *vaultreply_data(const json_t *answer, enum vault_engine engine, struct err *err)
 {
 	const json_t *data = json_object_get(answer, "data"), *inner = json_object_get(data, "data");
 	bool versioned = engine == VAULT_ENGINE_KV2 ||
 		(engine == VAULT_ENGINE_ANY && (json_is_object(inner) || json_is_null(inner)));
 	const json_t *keys = versioned ? inner : data;
 
-	return json_is_object(keys) ? keys : NULL;
+	if (json_is_object(keys))
+		return keys;
+	err_set(err, ERR_MISSING, "%s",
+		engine == VAULT_ENGINE_KV2 && json_is_object(data) && !inner
+			? "not a secret of key-value engine 2: the answer has no `data` in its data"
+			: "the answer has no data: was it deleted?");
+	return NULL;
 }
 
 static char *text_of(const json_t *value, const char *key, struct err *err)
@@ -206,16 +211,11 @@ static char *joined(const json_t *list, const char *key, struct err *err)
 	return buf_take(&out);
 }
 
-char *vaultreply_value(const json_t *answer, enum vault_engine engine, const char *key, struct err *err)
+char *vaultreply_value(const json_t *data, enum vault_engine engine, const char *key, struct err *err)
 {
-	const json_t *data = data_of(answer, engine), *value = json_object_get(data, key);
+	const json_t *value = json_object_get(data, key);
 
-	if (!data && engine == VAULT_ENGINE_KV2 && json_is_object(json_object_get(answer, "data")) &&
-		!json_object_get(json_object_get(answer, "data"), "data"))
-		err_set(err, ERR_MISSING, "not a secret of key-value engine 2: the answer has no `data` in its data");
-	else if (!data)
-		err_set(err, ERR_MISSING, "the answer has no data: was it deleted?");
-	else if (!value || json_is_null(value))
+	if (!value || json_is_null(value))
 		err_set(err, ERR_MISSING, "no key \"%.100s\"", key);
 	else if (json_is_string(value))
 		return text_of(value, key, err);

@@ -12,7 +12,7 @@
  *           WAIT -> exchange_resume, which sends the request if there is one, else calls next
  *
  * An exchange is a member of its owner, who fills in the first part before exchange_start. Used by
- * net/web/webtoken (identities) and net/web/webauth (trigger types, secret managers).
+ * net/web/webtoken (identities), net/web/webauth (trigger types, secret managers) and net/vault.
  */
 
 #include <stdbool.h>

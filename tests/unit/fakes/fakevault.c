@@ -78,12 +78,14 @@ static void on_answer(void *arg)
 	struct vault_call *c = arg;
 	vault_fn fn = c->fn;
 	void *fn_arg = c->arg;
+	json_t *answer = json_pack("{s:{s:s,s:s}}", "data", "pw", fake.value, "user", "u");
 
 	call_free(c);
 	if (fake.err.kind == ERR_NONE)
-		fn(fn_arg, fake.value, fake.good_for_ms, NULL);
+		fn(fn_arg, answer, fake.good_for_ms, NULL);
 	else
 		fn(fn_arg, NULL, 0, &fake.err);
+	json_decref(answer);
 }
 
 static const char *or_none(const char *text)

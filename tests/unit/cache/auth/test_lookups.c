@@ -444,6 +444,32 @@ static void a_value_of_vault_is_shared_and_read_again(void **state)
 	holdings_release(fakeobject("shop/api"));
 }
 
+/* As a certificate and its key, which one response has. */
+static void keys_of_one_path_come_from_one_read(void **state)
+{
+	struct triggerauth_vault_secret user = secret, none = secret;
+	struct triggerauth_vault v = { .address = TEXT("https://vault"),
+		.token = TEXT("t"),
+		.secrets = &secret,
+		.secret_count = 1 };
+
+	(void)state;
+	user.key = TEXT("user");
+	none.key = TEXT("none");
+	fakevault_value("s3cret", 10000);
+	vault("shop/web", &v);
+	fakeloop_advance(10);
+	assert_string_equal(vault("shop/web", &v), "s3cret");
+	v.secrets = &user;
+	assert_string_equal(vault("shop/api", &v), "u");
+	v.secrets = &none;
+	assert_null(vault("shop/api", &v));
+	expect_err(ERR_MISSING, "Vault https://vault: kv/redis: no key \"none\"");
+	assert_int_equal(fakevault_reads(), 1);
+	fakeloop_advance(10000);
+	assert_int_equal(fakevault_reads(), 2);
+}
+
 static void vault_failures_are_reported_once_by_kind(void **state)
 {
 	const struct triggerauth_vault v = { .address = TEXT("https://vault"),
@@ -817,6 +843,7 @@ int main(void)
 		CASE(a_partly_written_file_keeps_its_values),
 		CASE(no_file_is_read_outside_the_folder),
 		CASE(a_value_of_vault_is_shared_and_read_again),
+		CASE(keys_of_one_path_come_from_one_read),
 		CASE(vault_failures_are_reported_once_by_kind),
 		CASE(required_login_settings),
 		CASE(kscaled_logs_in_as_itself_at_trusted_servers_only),

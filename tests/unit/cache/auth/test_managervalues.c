@@ -434,6 +434,43 @@ static void project_of_the_identity(void **state)
 	holdings_release(fakeobject("shop/api"));
 }
 
+/* One namespace's secrets leave room for others'. */
+static void secrets_of_one_namespace_leave_room(void **state)
+{
+	char *large = mem_array(1, 500000 + 100);
+	struct managervalues_source source = source_of("db", NULL);
+	const char *value;
+	unsigned refused = 0;
+
+	(void)state;
+	strcpy(large, "{\"SecretString\":\"");
+	memset(large + strlen(large), 'x', 500000);
+	strcat(large, "\"}");
+	fakeweb_answer(200, large, 0);
+	for (int i = 0; i < 40; i++) {
+		MEM_AUTO char *name = mem_printf("s%d", i), *owner = mem_printf("shop/%d", i);
+
+		source.secret.name = name;
+		get_as(owner, &source, &value);
+		fakeloop_advance(10);
+		get_as(owner, &source, &value);
+		t.told[0] = '\0';
+		if (value)
+			continue;
+		refused++;
+		assert_int_equal(t.err.kind, ERR_TEMPORARY);
+		assert_non_null(strstr(t.err.msg, "this namespace has used up its share of the 32 MiB"));
+	}
+	assert_in_range(refused, 1, 20);
+	source.namespace_ = "other";
+	source.secret.name = "mine";
+	get_as("other/web", &source, &value);
+	fakeloop_advance(10);
+	get_as("other/web", &source, &value);
+	assert_non_null(value);
+	mem_free_ptr(&large);
+}
+
 static void a_request_ends_with_its_last_holder(void **state)
 {
 	(void)state;
@@ -468,6 +505,7 @@ int main(void)
 		CASE(failures_are_reported_once_by_kind),
 		CASE(retry_after),
 		CASE(project_of_the_identity),
+		CASE(secrets_of_one_namespace_leave_room),
 		CASE(a_request_ends_with_its_last_holder),
 	};
 

@@ -60,92 +60,51 @@ static void values_are_read_anew_each_time(void **state)
 	assert_string_equal(o.value, "changed");
 }
 
-static void readers_share_what_is_under_way(void **state)
+static void readers_share_a_login(void **state)
 {
 	struct vaultserver *s = *state;
-	struct outcome a = { 0 }, b = { 0 }, c = { 0 }, d = { 0 };
+	struct outcome a = { 0 }, b = { 0 }, c = { 0 };
 
 	s->secret = "{'data':{'user':'u','pw':'p'}}";
 	outcome_secret(&a, s, "secret/x", "user");
-	outcome_secret(&b, s, "secret/y", "user");
-	UNTIL(s->f, a.done && b.done);
+	outcome_secret(&b, s, "secret/y", "pw");
+	outcome_secret(&c, s, "secret/x", "none");
+	UNTIL(s->f, a.done && b.done && c.done);
 	assert_int_equal(s->lookups, 1);
-	assert_int_equal(s->reads, 2);
-	s->hold = true;
-	outcome_secret(&a, s, "secret/x", "user");
-	outcome_secret(&b, s, "secret/x", "pw");
-	outcome_secret(&c, s, "secret/y", "pw");
-	UNTIL(s->f, s->held_count == 2);
-	outcome_secret(&d, s, "secret/x", "none");
-	vaultserver_release(s);
-	UNTIL(s->f, a.done && b.done && c.done && d.done);
+	assert_int_equal(s->reads, 3);
 	assert_string_equal(a.value, "u");
 	assert_string_equal(b.value, "p");
-	assert_string_equal(c.value, "p");
-	assert_false(d.ok);
-	assert_int_equal(d.err.kind, ERR_MISSING);
-	assert_string_equal(d.err.msg, "secret/x: no key \"none\"");
-	assert_int_equal(s->reads, 4);
+	assert_int_equal(c.err.kind, ERR_MISSING);
+	assert_string_equal(c.err.msg, "no key \"none\"");
 }
 
-static void a_certificate_and_its_key_come_from_one_issue(void **state)
+static void a_certificate_is_issued(void **state)
 {
 	struct vaultserver *s = *state;
-	struct vault_secret key = pki("private_key"), chain = pki("ca_chain"), other = pki("certificate");
-	struct outcome a = { 0 }, b = { 0 }, c = { 0 };
+	struct vault_secret chain = pki("ca_chain");
+	struct outcome a = { 0 };
 
 	s->certificate_s = 3600;
 	outcome_read(&a, s, &vaultserver_by_token, &certificate);
-	outcome_read(&b, s, &vaultserver_by_token, &key);
-	UNTIL(s->f, a.done && b.done);
+	UNTIL(s->f, a.done);
 	assert_string_equal(a.value, "CERT-1");
-	assert_string_equal(b.value, "KEY-1");
 	assert_string_equal(s->last_uri, "POST /v1/pki/issue/web");
 	assert_string_equal(s->last_body, "{\"common_name\":\"a.example\",\"ttl\":\"1h\"}");
 	assert_in_range(a.good_for_ms, 2390000, 2400000);
-	outcome_read(&c, s, &vaultserver_by_token, &chain); /* later, too */
-	UNTIL(s->f, c.done);
-	assert_string_equal(c.value, "A\nB");
-	assert_in_range(c.good_for_ms, 2380000, a.good_for_ms);
-	outcome_read(&c, s, &vaultserver_by_token,
-		&(struct vault_secret){ VAULT_ENGINE_PKI, .path = "pki/issue/web", .key = "none",
-			.common_name = "a.example", .ttl = "1h" });
-	UNTIL(s->f, c.done);
-	assert_string_equal(c.err.msg, "pki/issue/web: no key \"none\"");
-	assert_int_equal(s->issues, 1);
-	other.common_name = "b.example"; /* another request is another certificate */
-	outcome_read(&c, s, &vaultserver_by_token, &other);
-	UNTIL(s->f, c.done);
-	assert_string_equal(c.value, "CERT-2");
-}
-
-static void a_cached_certificate_is_renewed_in_time(void **state)
-{
-	struct vaultserver *s = *state;
-	struct vault_secret key = pki("private_key");
-	struct outcome a = { 0 }, b = { 0 };
-
+	outcome_read(&a, s, &vaultserver_by_token, &chain);
+	UNTIL(s->f, a.done);
+	assert_string_equal(a.value, "A\nB");
 	s->certificate_s = 1;
 	outcome_read(&a, s, &vaultserver_by_token, &certificate);
 	UNTIL(s->f, a.done);
 	assert_in_range(a.good_for_ms, 1, 1400);
-	fixture_linger(s->f, a.good_for_ms + 2);
-	outcome_read(&a, s, &vaultserver_by_token, &certificate);
-	outcome_read(&b, s, &vaultserver_by_token, &key);
-	UNTIL(s->f, a.done && b.done);
-	assert_string_equal(a.value, "CERT-2");
-	assert_string_equal(b.value, "KEY-2");
-	s->certificate_s = 0; /* without an expiration: cached for a moment all the same */
-	fixture_linger(s->f, a.good_for_ms + 2);
+	s->certificate_s = 0; /* without an expiration */
 	outcome_read(&a, s, &vaultserver_by_token, &certificate);
 	UNTIL(s->f, a.done);
 	assert_in_range(a.good_for_ms, 9000, 10000);
-	outcome_read(&b, s, &vaultserver_by_token, &key);
-	UNTIL(s->f, b.done);
-	assert_string_equal(b.value, "KEY-3");
 }
 
-static void leases_are_cached_and_end_with_the_token(void **state)
+static void leases_end_with_the_token(void **state)
 {
 	struct vaultserver *s = *state;
 	struct outcome o = { 0 };
@@ -155,10 +114,7 @@ static void leases_are_cached_and_end_with_the_token(void **state)
 	outcome_secret(&o, s, "secret/db", "pw");
 	UNTIL(s->f, o.done);
 	assert_in_range(o.good_for_ms, 58000, 60000);
-	outcome_secret(&o, s, "secret/db", "pw");
-	UNTIL(s->f, o.done);
 	assert_string_equal(o.value, "dynamic");
-	assert_int_equal(s->reads, 1);
 }
 
 static void failures_have_their_kind(void **state)
@@ -416,11 +372,11 @@ static void certificates_are_verified(void **state)
 	assert_non_null(strstr(o.err.msg, ": No such file or directory"));
 }
 
-static void on_late(void *arg, const char *value, int64_t good_for_ms, const struct err *err)
+static void on_late(void *arg, const json_t *answer, int64_t good_for_ms, const struct err *err)
 {
 	struct outcome *o = arg;
 
-	assert_null(value);
+	assert_null(answer);
 	assert_int_equal(good_for_ms, 0);
 	o->done++;
 	o->err = *err;
@@ -447,7 +403,7 @@ static void each_call_has_its_own_deadline(void **state)
 	vaultserver_release(s);
 	UNTIL(s->f, late.done);
 	assert_string_equal(late.value, "s3cret");
-	assert_int_equal(s->reads, 2);
+	assert_int_equal(s->reads, 3);
 	/* The deadline has passed already. */
 	vault_read(s->pool, &server, &vaultserver_by_token, &secret, loop_now_ms(s->f->loop) - 5, on_late, &early);
 	UNTIL(s->f, early.done == 2);
@@ -515,12 +471,12 @@ struct crowd {
 	char last[256];
 };
 
-static void on_crowd(void *arg, const char *value, int64_t good_for_ms, const struct err *err)
+static void on_crowd(void *arg, const json_t *answer, int64_t good_for_ms, const struct err *err)
 {
 	struct crowd *c = arg;
 
 	(void)good_for_ms;
-	assert_null(value);
+	assert_null(answer);
 	c->refused++;
 	snprintf(c->last, sizeof(c->last), "%s", err->msg);
 }
@@ -563,48 +519,15 @@ static void logins_of_one_namespace_leave_room(void **state)
 	close(fd);
 }
 
-/* Cached responses cannot be read again: another namespace's do not evict them. */
-static void responses_of_one_namespace_leave_room(void **state)
-{
-	struct vaultserver *s = *state;
-	struct vault_secret mine = pki("certificate");
-	struct outcome o = { 0 };
-	char *large = mem_array(1, 900000 + 200), path[32];
-	size_t len;
-
-	s->certificate_s = 3600;
-	s->asker = "shop";
-	outcome_read(&o, s, &vaultserver_by_token, &mine);
-	UNTIL(s->f, o.done);
-	assert_int_equal(s->issues, 1);
-	len = (size_t)sprintf(large, "{'lease_id':'l','lease_duration':3600,'data':{'pw':'p','more':'");
-	memset(large + len, 'x', 900000);
-	strcpy(large + len + 900000, "'}}");
-	s->secret = large;
-	s->asker = "greedy";
-	for (int i = 0; i < 40; i++) {
-		snprintf(path, sizeof(path), "secret/%d", i);
-		outcome_secret(&o, s, path, "pw");
-		UNTIL(s->f, o.done);
-		assert_string_equal(o.value, "p");
-	}
-	s->asker = "shop";
-	outcome_read(&o, s, &vaultserver_by_token, &mine);
-	UNTIL(s->f, o.done);
-	assert_int_equal(s->issues, 1);
-	mem_free_ptr(&large);
-}
-
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, vaultserver_setup, vaultserver_teardown)
 	const struct CMUnitTest tests[] = {
 		T(a_secret_is_read),
 		T(values_are_read_anew_each_time),
-		T(readers_share_what_is_under_way),
-		T(a_certificate_and_its_key_come_from_one_issue),
-		T(a_cached_certificate_is_renewed_in_time),
-		T(leases_are_cached_and_end_with_the_token),
+		T(readers_share_a_login),
+		T(a_certificate_is_issued),
+		T(leases_end_with_the_token),
 		T(failures_have_their_kind),
 		T(invalid_settings_are_named),
 		T(dot_segments_are_refused),
@@ -619,7 +542,6 @@ int main(void)
 		T(cancelled_calls_get_no_callback),
 		T(callbacks_may_do_anything),
 		T(logins_of_one_namespace_leave_room),
-		T(responses_of_one_namespace_leave_room),
 	};
 
 	world_without_proxies();

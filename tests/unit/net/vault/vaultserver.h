@@ -49,6 +49,8 @@ struct outcome {
 	char value[4096];
 	int64_t good_for_ms;
 	struct err err;
+	enum vault_engine engine;
+	char key[64];
 	/* Actions of the callback. */
 	bool free_pool;
 	struct outcome *cancel, *start;
