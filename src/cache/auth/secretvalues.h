@@ -51,7 +51,7 @@ struct secretvalues_kind {
 	size_t loose_count, text_count;
 	/* Two more texts that identify it; at first NULL. */
 	void (*also)(const void *source, const char *also[2]);
-	/* Reads it, unless a read is in progress; ends with secretvalue_take or secretvalue_failed. */
+	/* Reads it, if no read is in progress; ends in secretvalue_take or secretvalue_failed. */
 	void (*read)(struct secretvalue *v);
 	void (*done)(struct secretvalue *v); /* cancels a read and frees what is the kind's own */
 	/*
