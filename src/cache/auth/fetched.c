@@ -32,16 +32,16 @@ void fetched_failed(struct fetched *f, const struct err *err, const char *who, c
 		holders_notify(&f->held);
 }
 
-void fetched_take(struct fetched *f, const char *text, int64_t again_in_ms)
+bool fetched_take(struct fetched *f, const char *text, int64_t again_in_ms)
 {
 	f->failures = 0;
 	err_keep(&f->err, NULL);
 	loop_timer_set(&f->again, again_in_ms);
 	if (f->text && strcmp(f->text, text) == 0)
-		return;
+		return false;
 	mem_free_secret(f->text);
 	f->text = mem_dup(text);
-	holders_notify(&f->held);
+	return true;
 }
 
 bool fetched_get(struct fetched *f, struct object *owner, const char **text, struct err *err)

@@ -24,8 +24,7 @@ struct referred {
 struct lookups {
 	struct store *store;
 	struct references *references;
-	struct vaultvalues *vault;
-	struct managervalues *managers;
+	struct secretvalues *secrets;
 	struct satokens *tokens;
 	struct authfiles *files;
 	struct holders triggerauths;
@@ -57,7 +56,7 @@ static bool update(struct referred *r, const struct triggerauth *t)
 
 void lookups_reread(struct lookups *l, const struct object *o)
 {
-	managervalues_reread(l->managers, o);
+	secretvalues_reread(l->secrets, o);
 }
 
 void lookups_follow(struct lookups *l, const char *triggerauth)
@@ -156,7 +155,7 @@ static enum reference_state find_managed(void *arg, const struct managervalues_s
 {
 	struct lookups *l = arg;
 
-	return managervalues_get(l->managers, l->owner, source, out, err);
+	return managervalues_get(l->secrets, l->owner, source, out, err);
 }
 
 /* ---- Vault ---- */
@@ -219,7 +218,7 @@ static enum reference_state find_vault(void *arg, const struct triggerauth *t, s
 		state = login_by_jwt(l, v, namespace_, &source, &whose, err);
 	else
 		source.login.token = auth_vault_has_credential(v) ? v->token : l->vault_token;
-	return state == REFERENCE_FOUND ? vaultvalues_get(l->vault, l->owner, &source, out, err) : state;
+	return state == REFERENCE_FOUND ? vaultvalues_get(l->secrets, l->owner, &source, out, err) : state;
 }
 
 /* ---- Rounds ---- */
@@ -256,8 +255,8 @@ struct lookups *lookups_new(struct kube *kube, struct store *store, struct refer
 
 	l->store = store;
 	l->references = references;
-	l->vault = vaultvalues_new(kube_loop(kube), vault);
-	l->managers = managervalues_new(kube_loop(kube), config->web, config->tokens, config->metered_ms);
+	l->secrets = secretvalues_new(&(
+		struct secretvalues_config){ kube_loop(kube), vault, config->web, config->tokens, config->metered_ms });
 	l->tokens = satokens_new(kube, config->token_life_ms);
 	l->files = authfiles_new(kube_loop(kube), config->file_root);
 	l->own_namespace = mem_dup(config->own_namespace);
@@ -301,8 +300,7 @@ void lookups_free(struct lookups *l)
 	if (!l)
 		return;
 	holders_done(&l->triggerauths);
-	vaultvalues_free(l->vault);
-	managervalues_free(l->managers);
+	secretvalues_free(l->secrets);
 	satokens_free(l->tokens);
 	authfiles_free(l->files);
 	mem_free_secret(l->vault_token);
@@ -323,8 +321,7 @@ void lookups_listen(struct lookups *l, object_fn fn, void *arg)
 {
 	holders_listen(&l->triggerauths, fn, arg);
 	references_listen(l->references, fn, arg);
-	vaultvalues_listen(l->vault, fn, arg);
-	managervalues_listen(l->managers, fn, arg);
+	secretvalues_listen(l->secrets, fn, arg);
 	satokens_listen(l->tokens, fn, arg);
 	authfiles_listen(l->files, fn, arg);
 }

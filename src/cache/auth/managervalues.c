@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cache/auth/secretvalues.h"
 #include "net/http/httpurl.h"
 #include "net/web/webauth.h"
 
@@ -21,15 +20,6 @@ struct managed {
 	struct webauth auth;                /* while reading */
 	struct webaccess *access;           /* the source's; one reference */
 	char *got;                          /* owned, secret: the value just read; NULL */
-	int64_t read_ms;                    /* loop clock: of the last read */
-	bool reread_due;                    /* refused since then: read again soon */
-};
-
-struct managervalues {
-	struct secretvalues values;
-	struct webclient *web;
-	struct webtoken_store *tokens;
-	int64_t apart_ms;
 };
 
 /* ---- Reading ---- */
@@ -71,18 +61,21 @@ static enum exchange_verdict on_read(void *arg, const struct webresponse *respon
 	return EXCHANGE_FAILED;
 }
 
+static bool managed_is_fixed(const struct secretvalue *value)
+{
+	const struct managervalues_source *s = &((const struct managed *)value)->source;
+
+	return s->manager->is_pinned(&s->secret);
+}
+
 static void on_end(void *arg, const struct err *err)
 {
 	struct managed *v = arg;
 
-	if (err) {
+	if (err)
 		secretvalue_failed(&v->value, err);
-	} else {
-		v->read_ms = loop_now_ms(v->value.owner->loop);
-		v->reread_due = false;
-		secretvalue_take(&v->value, v->got,
-			v->source.manager->is_pinned(&v->source.secret) ? PINNED_AGAIN_MS : READ_AGAIN_MS);
-	}
+	else
+		secretvalue_take(&v->value, v->got, managed_is_fixed(&v->value) ? PINNED_AGAIN_MS : READ_AGAIN_MS);
 	mem_free_secret(v->got);
 	v->got = NULL;
 }
@@ -92,17 +85,17 @@ static const struct exchange_kind reading = { .next = on_next, .read = on_read, 
 static void managed_read(struct secretvalue *value)
 {
 	struct managed *v = (struct managed *)value;
-	const struct managervalues *m = (struct managervalues *)value->owner;
+	const struct secretvalues_config *config = secretvalue_config(value);
 	const struct managervalues_source *s = &v->source;
 
 	if (exchange_runs(&v->auth.exchange))
 		return;
 	v->auth = (struct webauth){
-		.exchange = { .loop = value->owner->loop,
-			.client = m->web,
+		.exchange = { .loop = config->loop,
+			.client = config->web,
 			.options = { .access = s->access, .timeout_ms = READ_DEADLINE_MS, .namespace_ = s->namespace_ },
 			.steps_max = 1 },
-		.tokens = m->tokens,
+		.tokens = config->tokens,
 		.needs_project = s->manager->needs_project && !secretmanager_given(s->secret.project)
 	};
 	webauth_start(&v->auth, &reading, v);
@@ -121,12 +114,10 @@ static const size_t texts[] = {
 #undef AT
 };
 
-static void managed_also(const void *source, const char *also[2])
+/* The managers' identities differ, and so do their keys. */
+static const char *managed_login(const void *source)
 {
-	const struct managervalues_source *s = source;
-
-	also[0] = s->manager->label;
-	also[1] = webaccess_key(s->access);
+	return webaccess_key(((const struct managervalues_source *)source)->access);
 }
 
 static void managed_done(struct secretvalue *value)
@@ -172,8 +163,9 @@ static const struct secretvalues_kind managed_kind = { .log = "secrets",
 	.texts = texts,
 	.loose_count = 1,
 	.text_count = MEM_COUNT(texts),
-	.also = managed_also,
+	.also = managed_login,
 	.read = managed_read,
+	.is_fixed = managed_is_fixed,
 	.done = managed_done,
 	.member = managed_member,
 	.unread = managed_unread,
@@ -181,59 +173,15 @@ static const struct secretvalues_kind managed_kind = { .log = "secrets",
 
 /* ---- Interface ---- */
 
-enum reference_state managervalues_get(struct managervalues *m, struct object *owner,
+enum reference_state managervalues_get(struct secretvalues *s, struct object *owner,
 	const struct managervalues_source *source, const char **value, struct err *err)
 {
 	const char *member = source->member && *source->member ? source->member : NULL;
 	struct secretvalue *v;
-	enum reference_state state = secretvalues_get(&m->values, owner, source, member, &v, value, err);
+	enum reference_state state = secretvalues_get(s, &managed_kind, owner, source, member, &v, value, err);
 	struct managed *managed = (struct managed *)v;
 
 	if (!managed->access)
 		managed->access = webaccess_ref(source->access);
 	return state;
-}
-
-/* Failed reads are retried anyway, and a fixed version does not change. */
-static void reread(void *arg, struct held *held)
-{
-	struct managed *v = (struct managed *)held;
-	struct managervalues *m = arg;
-	const struct fetched *f = &v->value.fetched;
-	int64_t left_ms = v->read_ms + m->apart_ms - loop_now_ms(m->values.loop);
-
-	if (v->reread_due || !f->text || f->err || v->source.manager->is_pinned(&v->source.secret))
-		return;
-	v->reread_due = true;
-	if (!exchange_runs(&v->auth.exchange))
-		loop_timer_set(&v->value.fetched.again, left_ms > 0 ? left_ms : 0);
-}
-
-void managervalues_reread(struct managervalues *m, const struct object *owner)
-{
-	holdings_each(owner, &m->values.holders, reread, m);
-}
-
-struct managervalues *managervalues_new(struct loop *loop, struct webclient *web, struct webtoken_store *tokens,
-	int64_t apart_ms)
-{
-	struct managervalues *m = mem_zalloc(sizeof(*m));
-
-	secretvalues_init(&m->values, loop, &managed_kind);
-	m->web = web;
-	m->tokens = tokens;
-	m->apart_ms = apart_ms < READ_AGAIN_MS ? apart_ms : READ_AGAIN_MS;
-	return m;
-}
-
-void managervalues_free(struct managervalues *m)
-{
-	if (m)
-		holders_done(&m->values.holders);
-	free(m);
-}
-
-void managervalues_listen(struct managervalues *m, object_fn fn, void *arg)
-{
-	holders_listen(&m->values.holders, fn, arg);
 }

@@ -55,7 +55,8 @@ static void on_answer(void *arg, const json_t *object, const struct err *err)
 
 	t->call = NULL;
 	if (!err && *value) {
-		fetched_take(&t->fetched, value, renew_in_ms(t, json_str_or_empty(status, "expirationTimestamp")));
+		if (fetched_take(&t->fetched, value, renew_in_ms(t, json_str_or_empty(status, "expirationTimestamp"))))
+			holders_notify(&t->fetched.held);
 		return;
 	}
 	if (denial_may_pass(&t->denial, err, loop_now_ms(kube_loop(t->owner->kube)))) {

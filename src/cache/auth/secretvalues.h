@@ -4,10 +4,12 @@
 
 /*
  * The secrets that TriggerAuthentications read from secret managers, Vault among them: one per
- * source (server, login, name), shared by all its members and owners. Read again when its kind says
- * so; owners are notified when the secret changes, not at each read. If a read fails, the old
- * secret stays and the read is retried. Namespaces have shares of what is kept. Held as in
- * cache/auth/holders. Secrets are wiped when freed and never in an error.
+ * source (server, login, name), shared by all its members and owners. Read again when its kind
+ * wants that, and sooner after the owner's source has refused a value, as after a rotation. Owners
+ * are notified when a member that one of them has changes, not at each read. If a read fails, the
+ * old secret stays and the read is retried. Namespaces have shares of what is kept. Held as in
+ * cache/auth/holders: released with its last owner. Secrets are wiped when freed and never in an
+ * error.
  *
  * A kind (cache/auth/managervalues, cache/auth/vaultvalues) says what a source is and reads it.
  */
@@ -18,24 +20,44 @@
 #include "base/strmap.h"
 #include "cache/auth/fetched.h"
 #include "cache/auth/references.h"
+#include "net/vault/vault.h"
+#include "net/web/webtoken.h"
 
-struct secretvalues_kind;
+struct secretvalues;
 
-struct secretvalues { /* the keeper of one kind's; a member of its module */
+struct secretvalues_config { /* all borrowed */
 	struct loop *loop;
-	const struct secretvalues_kind *kind;
-	struct holders holders;
-	struct shares shares; /* bytes of secrets, by namespace */
+	struct vault_pool *vault;
+	struct webclient *web;
+	struct webtoken_store *tokens;
+	int64_t apart_ms; /* minimum time before a refused secret is read again, as reads are billed */
 };
+
+struct secretvalues *secretvalues_new(const struct secretvalues_config *config);
+void secretvalues_free(struct secretvalues *s);
+void secretvalues_listen(struct secretvalues *s, object_fn fn, void *arg); /* one */
+
+/*
+ * A source has refused this object: one of its values may have changed, or a lease was revoked.
+ * They are read again, at the earliest after a quarter of their time, as a lease is another one
+ * each time.
+ */
+void secretvalues_reread(struct secretvalues *s, const struct object *owner);
+
+/* ---- For the kinds ---- */
 
 struct secretvalue {            /* first member of the kind's */
 	struct fetched fetched; /* its text is the whole secret */
-	struct secretvalues *owner;
+	struct secretvalues *keeper;
+	const struct secretvalues_kind *kind;
 	struct strmap members; /* the requested members of the text, secret */
+	bool any_change;       /* concerns owners: one has the whole text, or lacks a member, or waits */
 	json_t *parsed;        /* the text as JSON, owned until the end of the turn; NULL: not parsed, or no JSON */
 	bool is_parsed;
 	struct loop_task forget; /* frees parsed */
 	struct shares_hold share;
+	int64_t read_ms, again_ms; /* loop clock: of the last read, of the next */
+	bool refused;              /* since then by a source */
 };
 
 struct secretvalues_kind {
@@ -49,11 +71,11 @@ struct secretvalues_kind {
 	 */
 	const size_t *texts;
 	size_t loose_count, text_count;
-	/* Two more texts that identify it; at first NULL. */
-	void (*also)(const void *source, const char *also[2]);
+	const char *(*also)(const void *source); /* one more text that identifies it */
 	/* Reads it, if no read is in progress; ends in secretvalue_take or secretvalue_failed. */
 	void (*read)(struct secretvalue *v);
-	void (*done)(struct secretvalue *v); /* cancels a read and frees what is the kind's own */
+	bool (*is_fixed)(const struct secretvalue *v); /* never changes; NULL: none is */
+	void (*done)(struct secretvalue *v);           /* cancels a read and frees what is the kind's own */
 	/*
 	 * One member of the secret as JSON (NULL: it is not JSON), as a text that the caller owns
 	 * and wipes.
@@ -64,16 +86,16 @@ struct secretvalues_kind {
 	void (*wrap)(const struct secretvalue *v, struct err *err); /* puts the server before it */
 };
 
-void secretvalues_init(struct secretvalues *s, struct loop *loop, const struct secretvalues_kind *kind);
+const struct secretvalues_config *secretvalue_config(const struct secretvalue *v);
 
 /*
  * The secret's member (NULL: all of it); *value is borrowed until the end of the turn. Once
- * REFERENCE_FOUND a secret stays so. *v: the secret.
+ * REFERENCE_FOUND a secret stays so, but a member that it has lost is REFERENCE_MISSING. *found:
+ * the secret.
  */
-enum reference_state secretvalues_get(struct secretvalues *s, struct object *owner, const void *source,
-	const char *member, struct secretvalue **v, const char **value, struct err *err);
-
-/* ---- For the kinds ---- */
+enum reference_state secretvalues_get(struct secretvalues *s, const struct secretvalues_kind *kind,
+	struct object *owner, const void *source, const char *member, struct secretvalue **found, const char **value,
+	struct err *err);
 
 void secretvalue_take(struct secretvalue *v, const char *text, int64_t again_in_ms);
 /* Retried with back-off, or after err's retry_after_ms, ten minutes at most. */

@@ -8,7 +8,6 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "cache/auth/secretvalues.h"
 #include "kube/files.h"
 #include "net/vault/vaultreply.h"
 
@@ -23,11 +22,6 @@ struct vaultvalue {
 	struct vaultvalues_source source; /* its key is unused */
 	struct vault_call *call;
 	struct err *file_err; /* owned; error of the source's file; NULL */
-};
-
-struct vaultvalues {
-	struct secretvalues values;
-	struct vault_pool *pool;
 };
 
 /* ---- The service account's token in a file ---- */
@@ -159,7 +153,7 @@ static void failed_file(struct vaultvalue *v, const struct err *why)
 static void vaultvalue_read(struct secretvalue *value)
 {
 	struct vaultvalue *v = (struct vaultvalue *)value;
-	const struct vaultvalues *owner = (struct vaultvalues *)value->owner;
+	const struct secretvalues_config *config = secretvalue_config(value);
 	struct vault_login login = v->source.login;
 	struct err err = { 0 };
 	char *jwt = NULL;
@@ -174,8 +168,8 @@ static void vaultvalue_read(struct secretvalue *value)
 		err_keep(&v->file_err, NULL);
 		login.jwt = jwt;
 	}
-	v->call = vault_read(owner->pool, &v->source.server, &login, &v->source.secret,
-		loop_now_ms(value->owner->loop) + READ_DEADLINE_MS, on_answer, v);
+	v->call = vault_read(config->vault, &v->source.server, &login, &v->source.secret,
+		loop_now_ms(config->loop) + READ_DEADLINE_MS, on_answer, v);
 	mem_free_secret(jwt);
 }
 
@@ -208,7 +202,7 @@ static const size_t texts[] = {
 #undef AT
 };
 
-static void vaultvalue_also(const void *source, const char *also[2])
+static const char *vaultvalue_engine(const void *source)
 {
 	static const char *const engines[] = {
 		[VAULT_ENGINE_ANY] = "any",
@@ -217,7 +211,7 @@ static void vaultvalue_also(const void *source, const char *also[2])
 		[VAULT_ENGINE_PKI] = "pki",
 	};
 
-	also[0] = engines[((const struct vaultvalues_source *)source)->secret.engine];
+	return engines[((const struct vaultvalues_source *)source)->secret.engine];
 }
 
 static void vaultvalue_done(struct secretvalue *value)
@@ -260,7 +254,7 @@ static const struct secretvalues_kind vault_kind = { .log = "vault",
 	.texts = texts,
 	.loose_count = 3,
 	.text_count = MEM_COUNT(texts),
-	.also = vaultvalue_also,
+	.also = vaultvalue_engine,
 	.read = vaultvalue_read,
 	.done = vaultvalue_done,
 	.member = vaultvalue_member,
@@ -282,34 +276,13 @@ static void renew_jwt(struct vaultvalue *v, const char *jwt)
 		loop_timer_set(&v->value.fetched.again, 0);
 }
 
-enum reference_state vaultvalues_get(struct vaultvalues *s, struct object *owner,
+enum reference_state vaultvalues_get(struct secretvalues *s, struct object *owner,
 	const struct vaultvalues_source *source, const char **value, struct err *err)
 {
 	struct secretvalue *v;
 	const char *key = source->secret.key ? source->secret.key : "";
-	enum reference_state state = secretvalues_get(&s->values, owner, source, key, &v, value, err);
+	enum reference_state state = secretvalues_get(s, &vault_kind, owner, source, key, &v, value, err);
 
 	renew_jwt((struct vaultvalue *)v, source->login.jwt);
 	return state;
-}
-
-struct vaultvalues *vaultvalues_new(struct loop *loop, struct vault_pool *pool)
-{
-	struct vaultvalues *s = mem_zalloc(sizeof(*s));
-
-	secretvalues_init(&s->values, loop, &vault_kind);
-	s->pool = pool;
-	return s;
-}
-
-void vaultvalues_free(struct vaultvalues *s)
-{
-	if (s)
-		holders_done(&s->values.holders);
-	free(s);
-}
-
-void vaultvalues_listen(struct vaultvalues *s, object_fn fn, void *arg)
-{
-	holders_listen(&s->values.holders, fn, arg);
 }

@@ -8,12 +8,7 @@
  * do; read again when net/vault allows it, or each minute.
  */
 
-#include "base/err.h"
-#include "cache/auth/references.h"
-#include "net/loop.h"
-#include "net/vault/vault.h"
-
-struct vaultvalues;
+#include "cache/auth/secretvalues.h"
 
 struct vaultvalues_source { /* texts are copied */
 	struct vault_server server;
@@ -27,15 +22,8 @@ struct vaultvalues_source { /* texts are copied */
 	struct vault_secret secret;
 };
 
-struct vaultvalues *vaultvalues_new(struct loop *loop, struct vault_pool *pool);
-void vaultvalues_free(struct vaultvalues *v);
-void vaultvalues_listen(struct vaultvalues *v, object_fn fn, void *arg); /* one */
-
-/*
- * *value is borrowed until the end of the turn. Once REFERENCE_FOUND it stays so. A newer jwt of
- * the same service account is used for the next read.
- */
-enum reference_state vaultvalues_get(struct vaultvalues *v, struct object *owner,
+/* As secretvalues_get. A newer jwt of the same service account is used for the next read. */
+enum reference_state vaultvalues_get(struct secretvalues *s, struct object *owner,
 	const struct vaultvalues_source *source, const char **value, struct err *err);
 
 /*

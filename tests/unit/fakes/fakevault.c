@@ -51,6 +51,11 @@ void fakevault_fail(enum err_kind kind, const char *message)
 	err_set(&fake.err, kind, "%s", message);
 }
 
+void fakevault_retry_after(int64_t ms)
+{
+	fake.err.retry_after_ms = ms;
+}
+
 unsigned fakevault_reads(void)
 {
 	return fake.reads;
@@ -78,7 +83,9 @@ static void on_answer(void *arg)
 	struct vault_call *c = arg;
 	vault_fn fn = c->fn;
 	void *fn_arg = c->arg;
-	json_t *answer = json_pack("{s:{s:s,s:s}}", "data", "pw", fake.value, "user", "u");
+	MEM_AUTO char *certificate = mem_printf("CERT-%u", fake.reads), *key = mem_printf("KEY-%u", fake.reads);
+	json_t *answer = json_pack("{s:{s:s,s:s,s:s,s:s}}", "data", "pw", fake.value, "user", "u", "certificate",
+		certificate, "private_key", key);
 
 	call_free(c);
 	if (fake.err.kind == ERR_NONE)

@@ -25,7 +25,7 @@ static struct {
 	struct loop *loop;
 	int status;
 	int64_t retry_after_ms;
-	char body[(size_t)1 << 19], last[512];
+	char body[512], last[512];
 	struct err err;
 	char *project; /* borrowed; NULL */
 	struct err no_token;

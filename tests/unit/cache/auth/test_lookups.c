@@ -470,6 +470,68 @@ static void keys_of_one_path_come_from_one_read(void **state)
 	assert_int_equal(fakevault_reads(), 2);
 }
 
+/* Both of the same reading, also when they are renewed, and after a source has refused them. */
+static void a_certificate_and_its_key_stay_a_pair(void **state)
+{
+	struct triggerauth_vault_secret certificate = { .parameter = TEXT("cert"),
+		.path = TEXT("pki/issue/web"),
+		.key = TEXT("certificate"),
+		.type = VAULT_TYPE_PKI,
+		.common_name = TEXT("a") };
+	struct triggerauth_vault_secret key = certificate, other = certificate;
+	struct triggerauth_vault v = { .address = TEXT("https://vault"),
+		.token = TEXT("t"),
+		.secrets = &certificate,
+		.secret_count = 1 };
+	struct triggerauth_vault of_key = v, of_other = v;
+
+	(void)state;
+	key.key = TEXT("private_key");
+	other.common_name = TEXT("b");
+	of_key.secrets = &key;
+	of_other.secrets = &other;
+	fakevault_value("s3cret", 40 * MINUTE);
+	vault("shop/web", &v);
+	vault("shop/api", &of_key);
+	fakeloop_advance(10);
+	assert_string_equal(vault("shop/web", &v), "CERT-1");
+	assert_string_equal(vault("shop/api", &of_key), "KEY-1");
+	expect_told("shop/web shop/api ");
+	fakeloop_advance(40 * MINUTE);
+	expect_told("shop/web shop/api ");
+	assert_string_equal(vault("shop/web", &v), "CERT-2");
+	assert_string_equal(vault("shop/api", &of_key), "KEY-2");
+	fakeloop_advance(MINUTE);
+	lookups_reread(t.lookups, fakeobject("shop/api"));
+	fakeloop_advance(8 * MINUTE);
+	assert_int_equal(fakevault_reads(), 2);
+	fakeloop_advance(2 * MINUTE);
+	expect_told("shop/web shop/api ");
+	assert_string_equal(vault("shop/web", &v), "CERT-3");
+	assert_string_equal(vault("shop/api", &of_key), "KEY-3");
+	/* Another request is another certificate. */
+	assert_null(vault("shop/other", &of_other));
+	fakeloop_advance(10);
+	assert_string_equal(vault("shop/other", &of_other), "CERT-4");
+}
+
+static void vault_is_left_alone_for_its_retry_after(void **state)
+{
+	const struct triggerauth_vault v = { .address = TEXT("https://vault"),
+		.token = TEXT("t"),
+		.secrets = &secret,
+		.secret_count = 1 };
+
+	(void)state;
+	fakevault_fail(ERR_TEMPORARY, "kv/redis: HTTP 429");
+	fakevault_retry_after(5 * MINUTE);
+	vault("shop/web", &v);
+	fakeloop_advance(5 * MINUTE - 100);
+	assert_int_equal(fakevault_reads(), 1);
+	fakeloop_advance(200);
+	assert_int_equal(fakevault_reads(), 2);
+}
+
 static void vault_failures_are_reported_once_by_kind(void **state)
 {
 	const struct triggerauth_vault v = { .address = TEXT("https://vault"),
@@ -844,6 +906,8 @@ int main(void)
 		CASE(no_file_is_read_outside_the_folder),
 		CASE(a_value_of_vault_is_shared_and_read_again),
 		CASE(keys_of_one_path_come_from_one_read),
+		CASE(a_certificate_and_its_key_stay_a_pair),
+		CASE(vault_is_left_alone_for_its_retry_after),
 		CASE(vault_failures_are_reported_once_by_kind),
 		CASE(required_login_settings),
 		CASE(kscaled_logs_in_as_itself_at_trusted_servers_only),
