@@ -44,11 +44,17 @@ bool fetched_take(struct fetched *f, const char *text, int64_t again_in_ms)
 	return true;
 }
 
-bool fetched_get(struct fetched *f, struct object *owner, const char **text, struct err *err)
+enum reference_state fetched_get(struct fetched *f, struct object *owner, const char **text, struct err *err)
 {
 	holdings_take(owner, &f->held);
 	*text = f->text;
-	if (!f->text && f->err && err)
+	if (f->text)
+		return REFERENCE_FOUND;
+	if (!f->err)
+		return REFERENCE_UNREAD;
+	if (err)
 		*err = *f->err;
-	return f->text != NULL;
+	if (f->err->kind == ERR_TEMPORARY)
+		return REFERENCE_UNREAD;
+	return f->err->kind == ERR_DENIED ? REFERENCE_DENIED : REFERENCE_MISSING;
 }

@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "cache/auth/holders.h"
+#include "cache/auth/references.h"
 #include "net/loop.h"
 
 struct fetched { /* first member of the thing, like struct held */
@@ -32,7 +33,10 @@ void fetched_again(struct fetched *f); /* schedules a retry with back-off, witho
 void fetched_failed(struct fetched *f, const struct err *err, const char *who, const char *stays);
 /* True: it differs from the text before; holders are not notified. */
 bool fetched_take(struct fetched *f, const char *text, int64_t again_in_ms);
-/* Adds a hold of the owner. False: there is no text; *err is set when the last attempt failed. */
-bool fetched_get(struct fetched *f, struct object *owner, const char **text, struct err *err);
+/*
+ * Adds a hold of the owner. Without a text *err is the last attempt's, or unchanged if none has
+ * ended.
+ */
+enum reference_state fetched_get(struct fetched *f, struct object *owner, const char **text, struct err *err);
 
 #endif

@@ -9,10 +9,8 @@
 #include "net/http/httpurl.h"
 #include "net/web/webauth.h"
 
-#define READ_DEADLINE_MS 10000
-#define READ_AGAIN_MS    60000
-#define PINNED_AGAIN_MS  (60 * READ_AGAIN_MS)
-#define ANSWER_MAX       ((size_t)1 << 19) /* secrets have at most 64 KiB, before JSON */
+#define PINNED_MS  (3600 * INT64_C(1000))
+#define ANSWER_MAX ((size_t)1 << 19) /* secrets have at most 64 KiB, before JSON */
 
 struct managed {
 	struct secretvalue value;
@@ -75,7 +73,7 @@ static void on_end(void *arg, const struct err *err)
 	if (err)
 		secretvalue_failed(&v->value, err);
 	else
-		secretvalue_take(&v->value, v->got, managed_is_fixed(&v->value) ? PINNED_AGAIN_MS : READ_AGAIN_MS);
+		secretvalue_take(&v->value, v->got, managed_is_fixed(&v->value) ? PINNED_MS : 0);
 	mem_free_secret(v->got);
 	v->got = NULL;
 }
@@ -85,19 +83,19 @@ static const struct exchange_kind reading = { .next = on_next, .read = on_read, 
 static void managed_read(struct secretvalue *value)
 {
 	struct managed *v = (struct managed *)value;
-	const struct secretvalues_config *config = secretvalue_config(value);
+	const struct secretvalues_config *config = &value->keeper->config;
 	const struct managervalues_source *s = &v->source;
 
 	if (exchange_runs(&v->auth.exchange))
 		return;
-	v->auth = (struct webauth){
-		.exchange = { .loop = config->loop,
-			.client = config->web,
-			.options = { .access = s->access, .timeout_ms = READ_DEADLINE_MS, .namespace_ = s->namespace_ },
-			.steps_max = 1 },
+	v->auth = (struct webauth){ .exchange = { .loop = config->loop,
+					    .client = config->web,
+					    .options = { .access = s->access,
+						    .timeout_ms = SECRETVALUES_DEADLINE_MS,
+						    .namespace_ = s->namespace_ },
+					    .steps_max = 1 },
 		.tokens = config->tokens,
-		.needs_project = s->manager->needs_project && !secretmanager_given(s->secret.project)
-	};
+		.needs_project = s->manager->needs_project && !text_is_given(s->secret.project) };
 	webauth_start(&v->auth, &reading, v);
 }
 

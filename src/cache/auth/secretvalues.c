@@ -8,16 +8,13 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-#define RETRY_AFTER_MOST_MS (10 * 60000)       /* limit of Retry-After */
+#define RETRY_AFTER_MOST_MS (10 * 60000) /* limit of Retry-After */
+#define AGAIN_MS            60000
+#define AGAIN_LEAST_MS      1000
+#define AGAIN_MOST_MS       (24 * 3600 * INT64_C(1000))
 #define BYTES_MAX           ((size_t)32 << 20) /* of secrets, over all namespaces */
 #define BYTES_FEW           ((size_t)1 << 18)  /* one namespace's maximum from the reserve */
 #define TEXTS_MAX           24
-
-struct secretvalues {
-	struct secretvalues_config config;
-	struct holders holders;
-	struct shares shares; /* bytes of secrets, by namespace */
-};
 
 static const char **text_at(const struct secretvalues_kind *kind, const void *source, size_t i)
 {
@@ -108,8 +105,12 @@ static bool take_share(struct secretvalue *v, size_t len)
 	return len <= has || shares_take(&v->keeper->shares, &v->share, namespace_ ? namespace_ : "", len - has);
 }
 
-void secretvalue_take(struct secretvalue *v, const char *text, int64_t again_in_ms)
+void secretvalue_take(struct secretvalue *v, const char *text, int64_t good_for_ms)
 {
+	int64_t again_in_ms = good_for_ms <= 0 ? AGAIN_MS
+		: good_for_ms < AGAIN_LEAST_MS ? AGAIN_LEAST_MS
+		: good_for_ms > AGAIN_MOST_MS  ? AGAIN_MOST_MS
+					       : good_for_ms;
 	struct err err;
 
 	if (!take_share(v, strlen(text))) {
@@ -215,29 +216,20 @@ enum reference_state secretvalues_get(struct secretvalues *s, const struct secre
 {
 	char key[FINGERPRINT_TEXT];
 	struct secretvalue *v = (struct secretvalue *)holders_find(&s->holders, key_of(kind, source, key));
+	enum reference_state state;
 
 	if (!v) {
 		v = value_new(s, kind, source);
 		holders_add(&s->holders, &v->fetched.held, key);
 	}
 	*found = v;
-	if (fetched_get(&v->fetched, owner, value, err) && member)
+	state = fetched_get(&v->fetched, owner, value, err);
+	if (state == REFERENCE_FOUND && member)
 		return get_member(v, member, value, err);
 	v->any_change = true;
-	if (v->fetched.text)
-		return REFERENCE_FOUND;
-	if (!v->fetched.err) {
+	if (state == REFERENCE_UNREAD && !v->fetched.err)
 		kind->unread(source, err);
-		return REFERENCE_UNREAD;
-	}
-	if (v->fetched.err->kind == ERR_TEMPORARY)
-		return REFERENCE_UNREAD;
-	return v->fetched.err->kind == ERR_DENIED ? REFERENCE_DENIED : REFERENCE_MISSING;
-}
-
-const struct secretvalues_config *secretvalue_config(const struct secretvalue *v)
-{
-	return &v->keeper->config;
+	return state;
 }
 
 /* ---- Life ---- */

@@ -46,6 +46,14 @@ void secretvalues_reread(struct secretvalues *s, const struct object *owner);
 
 /* ---- For the kinds ---- */
 
+#define SECRETVALUES_DEADLINE_MS 10000 /* of a read */
+
+struct secretvalues {
+	struct secretvalues_config config;
+	struct holders holders;
+	struct shares shares; /* bytes of secrets, by namespace */
+};
+
 struct secretvalue {            /* first member of the kind's */
 	struct fetched fetched; /* its text is the whole secret */
 	struct secretvalues *keeper;
@@ -86,8 +94,6 @@ struct secretvalues_kind {
 	void (*wrap)(const struct secretvalue *v, struct err *err); /* puts the server before it */
 };
 
-const struct secretvalues_config *secretvalue_config(const struct secretvalue *v);
-
 /*
  * The secret's member (NULL: all of it); *value is borrowed until the end of the turn. Once
  * REFERENCE_FOUND a secret stays so, but a member that it has lost is REFERENCE_MISSING. *found:
@@ -97,7 +103,11 @@ enum reference_state secretvalues_get(struct secretvalues *s, const struct secre
 	struct object *owner, const void *source, const char *member, struct secretvalue **found, const char **value,
 	struct err *err);
 
-void secretvalue_take(struct secretvalue *v, const char *text, int64_t again_in_ms);
+/*
+ * good_for_ms: it is read again after that time, at least a second and at most a day; 0: unknown, a
+ * minute. Fails beyond the namespace's share.
+ */
+void secretvalue_take(struct secretvalue *v, const char *text, int64_t good_for_ms);
 /* Retried with back-off, or after err's retry_after_ms, ten minutes at most. */
 void secretvalue_failed(struct secretvalue *v, const struct err *err);
 

@@ -11,11 +11,7 @@
 #include "kube/files.h"
 #include "net/vault/vaultreply.h"
 
-#define READ_DEADLINE_MS    10000
-#define READ_AGAIN_MS       60000 /* when the server sends no lifetime */
-#define READ_AGAIN_LEAST_MS 1000
-#define READ_AGAIN_MOST_MS  (24 * 3600 * INT64_C(1000))
-#define JWT_BYTES_MAX       (1 << 20)
+#define JWT_BYTES_MAX (1 << 20)
 
 struct vaultvalue {
 	struct secretvalue value;
@@ -117,16 +113,10 @@ static void on_answer(void *arg, const json_t *answer, int64_t good_for_ms, cons
 	struct vaultvalue *v = arg;
 	struct err err = cause ? *cause : (struct err){ 0 };
 	char *text = answer ? text_of(v, answer, &err) : NULL;
-	int64_t ms = good_for_ms > 0 ? good_for_ms : READ_AGAIN_MS;
 
 	v->call = NULL;
-	/* Not earlier than net/vault says: each read gives another lease or certificate. */
-	if (ms < READ_AGAIN_LEAST_MS)
-		ms = READ_AGAIN_LEAST_MS;
-	if (ms > READ_AGAIN_MOST_MS)
-		ms = READ_AGAIN_MOST_MS;
 	if (text)
-		secretvalue_take(&v->value, text, ms);
+		secretvalue_take(&v->value, text, good_for_ms);
 	else
 		secretvalue_failed(&v->value, &err);
 	mem_free_secret(text);
@@ -153,7 +143,7 @@ static void failed_file(struct vaultvalue *v, const struct err *why)
 static void vaultvalue_read(struct secretvalue *value)
 {
 	struct vaultvalue *v = (struct vaultvalue *)value;
-	const struct secretvalues_config *config = secretvalue_config(value);
+	const struct secretvalues_config *config = &value->keeper->config;
 	struct vault_login login = v->source.login;
 	struct err err = { 0 };
 	char *jwt = NULL;
@@ -169,7 +159,7 @@ static void vaultvalue_read(struct secretvalue *value)
 		login.jwt = jwt;
 	}
 	v->call = vault_read(config->vault, &v->source.server, &login, &v->source.secret,
-		loop_now_ms(config->loop) + READ_DEADLINE_MS, on_answer, v);
+		loop_now_ms(config->loop) + SECRETVALUES_DEADLINE_MS, on_answer, v);
 	mem_free_secret(jwt);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "net/http/httpstatus.h"
 
 #define WORDS_SHOWN 300
@@ -16,7 +17,7 @@ int secretmanager_check(const struct secretmanager *m, const struct secretmanage
 	int rc;
 
 	/* The identity's project is not known yet. */
-	if (m->needs_project && !secretmanager_given(named.project))
+	if (m->needs_project && !text_is_given(named.project))
 		named.project = "project";
 	rc = m->request(&named, &request, err);
 	webrequest_done(&request);
@@ -43,11 +44,6 @@ char *secretmanager_text(const json_t *value, const char *what, struct err *err)
 		return mem_dup(text);
 	err_set(err, ERR_INVALID, "%s %s", what, text ? "holds a NUL character" : "is not a string");
 	return NULL;
-}
-
-bool secretmanager_given(const char *text)
-{
-	return text && *text;
 }
 
 bool secretmanager_is_of(const char *text, const char *letters, size_t most)

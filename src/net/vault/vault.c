@@ -164,15 +164,12 @@ static void call_free(struct vault_call *c)
 	free(c);
 }
 
-static void set_late(const struct vault_call *c, struct err *err)
-{
-	err_set(err, ERR_TEMPORARY, "%.200s: %s in time", vaultlogin_server(c->entry->login)->address,
-		c->state == LOGIN ? "no login" : "no answer");
-}
-
 static void on_late(void *arg, struct err *err)
 {
-	set_late(arg, err);
+	const struct vault_call *c = arg;
+
+	err_set(err, ERR_TEMPORARY, "%.200s: %s in time", vaultlogin_server(c->entry->login)->address,
+		c->state == LOGIN ? "no login" : "no answer");
 }
 
 static void on_login(void *arg, const struct err *err)
@@ -216,7 +213,7 @@ static enum exchange_verdict on_read(void *arg, const struct webresponse *respon
 	if (c->answer)
 		return EXCHANGE_DONE;
 	if (response->status == 0 && is_late)
-		set_late(c, err);
+		on_late(c, err);
 	if (err->kind != ERR_DENIED || c->err)
 		return EXCHANGE_FAILED;
 	err_keep(&c->err, err);

@@ -251,6 +251,29 @@ static void a_vanished_member_is_missing(void **state)
 	assert_string_equal(get("shop/api", "key"), "K2");
 }
 
+/* Whatever a server's lease says; without one it is a minute. */
+static void it_is_read_again_within_a_second_to_a_day(void **state)
+{
+	static const struct {
+		int64_t good_for_ms, again_ms;
+	} rows[] = { { 0, MINUTE }, { 1, SECOND }, { 5 * SECOND, 5 * SECOND },
+		{ INT64_C(9999) * 60 * MINUTE, 24 * 60 * MINUTE } };
+
+	(void)state;
+	t.text = "{}";
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		t.again_ms = rows[i].good_for_ms;
+		get_of(&one, "shop/web", i % 2 ? "a" : "b", NULL);
+		fakeloop_advance(10);
+		assert_int_equal(t.reads, 1);
+		fakeloop_advance(rows[i].again_ms - 20);
+		assert_int_equal(t.reads, 1);
+		fakeloop_advance(20);
+		assert_int_equal(t.reads, 2);
+		t.reads = 0;
+	}
+}
+
 static void a_failed_read_keeps_the_secret(void **state)
 {
 	(void)state;
@@ -459,6 +482,7 @@ int main(void)
 		CASE(a_certificate_and_its_key_are_of_one_read),
 		CASE(what_nobody_has_is_no_change),
 		CASE(a_vanished_member_is_missing),
+		CASE(it_is_read_again_within_a_second_to_a_day),
 		CASE(a_failed_read_keeps_the_secret),
 		CASE(retry_after_is_obeyed_for_ten_minutes),
 		CASE(secrets_beyond_the_share_are_not_read),
