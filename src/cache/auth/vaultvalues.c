@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base64.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "kube/files.h"
+#include "kube/tokenfacts.h"
 #include "net/vault/vaultreply.h"
 
 #define JWT_BYTES_MAX (1 << 20)
@@ -22,50 +21,19 @@ struct vaultvalue {
 
 /* ---- The service account's token in a file ---- */
 
-/* Decodes a part of a JWT; NULL when it is invalid. */
-static json_t *jwt_part(const char *text, size_t len)
-{
-	size_t padded = (len + 3) / 4 * 4, bytes = 0;
-	char *standard = mem_alloc(padded + 1), *decoded;
-	json_t *value = NULL;
-
-	for (size_t i = 0; i < padded; i++)
-		standard[i] = i >= len ? '=' : text[i] == '-' ? '+' : text[i] == '_' ? '/' : text[i];
-	standard[padded] = '\0';
-	decoded = base64_decode(standard, &bytes);
-	if (decoded) {
-		value = json_parse_foreign(decoded, bytes, NULL);
-		mem_wipe(decoded, bytes);
-	}
-	free(decoded);
-	mem_free_secret(standard);
-	return value;
-}
-
-/* A token that the API server accepts would be valid beyond Vault. */
-static bool is_for(const json_t *claims, const char *audience)
-{
-	const json_t *aud = json_object_get(claims, "aud");
-	const json_t *one = json_is_array(aud) && json_array_size(aud) == 1 ? json_array_get(aud, 0) : aud;
-
-	return json_is_string(one) && strcmp(json_string_value(one), audience) == 0;
-}
-
+/* A token that the API server accepts, too, would be valid beyond Vault. */
 static int check_jwt(const char *jwt, const struct vaultvalues_source *source, struct err *err)
 {
-	static const char wanted[] = "system:serviceaccount:";
-	const char *first = strchr(jwt, '.'), *second = first ? strchr(first + 1, '.') : NULL;
-	json_t *claims = second ? jwt_part(first + 1, (size_t)(second - first - 1)) : NULL;
-	int failed = 0;
+	struct tokenfacts facts;
 
-	if (strncmp(json_str_or_empty(claims, "sub"), wanted, strlen(wanted)) != 0)
-		failed = err_set(err, ERR_INVALID, "is not a token of a service account");
-	else if (source->jwt_audience && !is_for(claims, source->jwt_audience))
-		failed = err_set(err, ERR_INVALID,
+	tokenfacts_read(jwt, &facts, NULL);
+	if (!*facts.account)
+		return err_set(err, ERR_INVALID, "is not a token of a service account");
+	if (source->jwt_audience && strcmp(facts.audience, source->jwt_audience) != 0)
+		return err_set(err, ERR_INVALID,
 			"is not a token for the audience \"%.100s\" (--vault-jwt-audience) alone",
 			source->jwt_audience);
-	json_decref(claims);
-	return failed;
+	return 0;
 }
 
 int vaultvalues_read_jwt(const struct vaultvalues_source *source, char **jwt, struct err *err)
