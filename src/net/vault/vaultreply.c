@@ -21,17 +21,11 @@
 /* Appends the text as one line with single blanks: Vault indents lists of errors. */
 static void put_words(struct buf *out, const char *words)
 {
-	size_t len = strlen(words), step;
-
-	for (size_t i = 0; i < len; i += step) {
-		step = utf8_step(words + i, len - i);
-		if (step == 0)
-			step = 1;
-		else if (step > 1 || ((unsigned char)words[i] > ' ' && words[i] != 0x7f))
-			buf_append(out, words + i, step);
+	for (const char *c = words; *c; c++)
+		if ((unsigned char)*c > ' ' && *c != 0x7f)
+			buf_putc(out, *c);
 		else if (out->len > 0 && out->data[out->len - 1] != ' ')
 			buf_putc(out, ' ');
-	}
 	while (out->len > 0 && out->data[out->len - 1] == ' ')
 		out->data[--out->len] = '\0';
 }
