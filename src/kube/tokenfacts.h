@@ -4,8 +4,8 @@
 
 /*
  * What a service account's token says about itself: its owner, audience and lifetime. A JWT (RFC
- * 7519) whose signature is not checked: it only decides when we ask for the next one, and whether we
- * send it.
+ * 7519) whose signature is not checked: it only decides when we ask for the next one, and whether
+ * we send it.
  */
 
 #include <stdint.h>

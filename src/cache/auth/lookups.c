@@ -206,8 +206,9 @@ static enum reference_state find_vault(void *arg, const struct triggerauth *t, s
 	const struct triggerauth_vault_secret *s = &v->secrets[index];
 	struct vaultvalues_source source = {
 		.server = { v->address, v->namespace_, namespace_ },
-		.secret = { engines[s->type], s->path, s->key, s->common_name, s->alt_names, s->ip_sans, s->uri_sans,
+		.secret = { engines[s->type], s->path, s->common_name, s->alt_names, s->ip_sans, s->uri_sans,
 			s->other_sans, s->ttl, s->format },
+		.key = s->key,
 	};
 	MEM_AUTO char *whose = NULL;
 	enum reference_state state = auth_vault_login(&l->lookup, t, err);

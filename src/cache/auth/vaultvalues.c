@@ -138,7 +138,6 @@ static const size_t texts[] = {
 #define AT(member) offsetof(struct vaultvalues_source, member)
 	AT(server.asker),
 	AT(login.jwt),
-	AT(secret.key),
 	/* ---- They identify it ---- */
 	AT(server.address),
 	AT(server.namespace_),
@@ -210,7 +209,7 @@ static const struct secretvalues_kind vault_kind = { .log = "vault",
 	.source = offsetof(struct vaultvalue, source),
 	.source_size = sizeof(struct vaultvalues_source),
 	.texts = texts,
-	.loose_count = 3,
+	.loose_count = 2,
 	.text_count = MEM_COUNT(texts),
 	.also = vaultvalue_engine,
 	.read = vaultvalue_read,
@@ -238,7 +237,7 @@ enum reference_state vaultvalues_get(struct secretvalues *s, struct object *owne
 	const struct vaultvalues_source *source, const char **value, struct err *err)
 {
 	struct secretvalue *v;
-	const char *key = source->secret.key ? source->secret.key : "";
+	const char *key = source->key ? source->key : "";
 	enum reference_state state = secretvalues_get(s, &vault_kind, owner, source, key, &v, value, err);
 
 	renew_jwt((struct vaultvalue *)v, source->login.jwt);

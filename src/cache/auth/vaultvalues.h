@@ -20,6 +20,7 @@ struct vaultvalues_source { /* texts are copied */
 	const char *jwt_file, *jwt_root, *jwt_audience;
 	const char *jwt_of; /* the jwt's ServiceAccount, "shop/worker", as the jwt itself is renewed; NULL */
 	struct vault_secret secret;
+	const char *key; /* of the value in the secret */
 };
 
 /* As secretvalues_get. A newer jwt of the same service account is used for the next read. */

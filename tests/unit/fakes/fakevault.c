@@ -108,7 +108,7 @@ struct vault_call *vault_read(struct vault_pool *p, const struct vault_server *s
 	(void)p;
 	assert_true(deadline_ms > loop_now_ms(fakecluster_loop()));
 	assert_int_equal(login->token == NULL, login->jwt != NULL);
-	snprintf(fake.last, sizeof(fake.last), "%s %s %s %s %s %s", server->address, secret->path, secret->key,
+	snprintf(fake.last, sizeof(fake.last), "%s %s %s %s %s", server->address, secret->path,
 		login->token ? login->token : login->jwt, or_none(login->role), or_none(login->mount));
 	snprintf(fake.asker, sizeof(fake.asker), "%s", or_none(server->asker));
 	fake.reads++;

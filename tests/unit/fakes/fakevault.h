@@ -19,6 +19,6 @@ void fakevault_fail(enum err_kind kind, const char *message);
 void fakevault_retry_after(int64_t ms); /* of the failure */
 unsigned fakevault_reads(void);         /* so far */
 const char *fakevault_asker(void);      /* whom the last reading is for */
-const char *fakevault_last(void);       /* "address path key token|jwt role mount" of the last reading */
+const char *fakevault_last(void);       /* "address path token|jwt role mount" of the last reading */
 
 #endif

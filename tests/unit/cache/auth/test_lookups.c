@@ -421,7 +421,7 @@ static void a_value_of_vault_is_shared_and_read_again(void **state)
 	fakeloop_advance(10);
 	expect_told("shop/web shop/api ");
 	assert_string_equal(vault("shop/web", &v), "s3cret");
-	assert_string_equal(fakevault_last(), "https://vault kv/redis pw t - -");
+	assert_string_equal(fakevault_last(), "https://vault kv/redis t - -");
 	assert_string_equal(fakevault_asker(), "shop");
 	assert_int_equal(fakevault_reads(), 1);
 	/* After its 10 s; the same value is no change. */
@@ -587,11 +587,11 @@ static void required_login_settings(void **state)
 	own_login("from-env", "*");
 	vault("shop/web", &v);
 	fakeloop_advance(10);
-	assert_string_equal(fakevault_last(), "https://vault kv/redis pw from-env - -");
+	assert_string_equal(fakevault_last(), "https://vault kv/redis from-env - -");
 	v.token = TEXT("theirs");
 	vault("shop/web", &v);
 	fakeloop_advance(10);
-	assert_string_equal(fakevault_last(), "https://vault kv/redis pw theirs - -");
+	assert_string_equal(fakevault_last(), "https://vault kv/redis theirs - -");
 }
 
 static void expect_denied(const char *address, const char *instead)
@@ -637,8 +637,8 @@ static void kscaled_logs_in_as_itself_at_trusted_servers_only(void **state)
 			.secret_count = 1,
 			.mount = TEXT("k8s"),
 			.role = TEXT("r") };
-		MEM_AUTO char *seen = mem_printf("%s kv/redis pw own - -", address);
-		MEM_AUTO char *theirs = mem_printf("%s kv/redis pw theirs - -", address);
+		MEM_AUTO char *seen = mem_printf("%s kv/redis own - -", address);
+		MEM_AUTO char *theirs = mem_printf("%s kv/redis theirs - -", address);
 		unsigned reads;
 
 		own_login("own", cases[i].trusted);
@@ -710,12 +710,12 @@ static void a_service_account_logs_in_with_its_newest_token(void **state)
 	fakeloop_advance(10);
 	expect_told("shop/web ");
 	assert_string_equal(vault("shop/web", &v), "s3cret");
-	assert_string_equal(fakevault_last(), "https://vault kv/redis pw token-1 of worker r k8s");
+	assert_string_equal(fakevault_last(), "https://vault kv/redis token-1 of worker r k8s");
 	fakeloop_advance(49 * MINUTE);
 	expect_told("shop/web "); /* of the token; the value stays */
 	assert_string_equal(vault("shop/web", &v), "s3cret");
 	fakeloop_advance(2 * MINUTE);
-	assert_string_equal(fakevault_last(), "https://vault kv/redis pw token-2 of worker r k8s");
+	assert_string_equal(fakevault_last(), "https://vault kv/redis token-2 of worker r k8s");
 	expect_told("");
 }
 
@@ -839,7 +839,7 @@ static void kscaled_logs_in_with_a_token_for_vault_alone(void **state)
 		fakeloop_advance(10);
 		assert_string_equal(vault("shop/web", &v), "s3cret");
 	}
-	assert_string_equal(fakevault_last(), "https://vault kv/redis pw token-1 of kscaled r k8s");
+	assert_string_equal(fakevault_last(), "https://vault kv/redis token-1 of kscaled r k8s");
 	assert_int_equal(fakevault_reads(), 1);
 	assert_string_equal(fakecluster_last_body(KUBE_REVIEW, "/serviceaccounts/kscaled/token"),
 		"{\"apiVersion\":\"authentication.k8s.io/"

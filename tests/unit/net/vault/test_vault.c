@@ -10,16 +10,8 @@
 #include "../http/httpcworld.h"
 #include "net/listen.h"
 
-static const struct vault_secret certificate = { VAULT_ENGINE_PKI, "pki/issue/web", "certificate", "a.example", NULL,
-	NULL, NULL, NULL, "1h", NULL };
-
-static struct vault_secret pki(const char *key)
-{
-	struct vault_secret s = certificate;
-
-	s.key = key;
-	return s;
-}
+static const struct vault_secret certificate = { VAULT_ENGINE_PKI, "pki/issue/web", "a.example", NULL, NULL, NULL, NULL,
+	"1h", NULL };
 
 static void a_secret_is_read(void **state)
 {
@@ -81,25 +73,24 @@ static void readers_share_a_login(void **state)
 static void a_certificate_is_issued(void **state)
 {
 	struct vaultserver *s = *state;
-	struct vault_secret chain = pki("ca_chain");
 	struct outcome a = { 0 };
 
 	s->certificate_s = 3600;
-	outcome_read(&a, s, &vaultserver_by_token, &certificate);
+	outcome_read(&a, s, &vaultserver_by_token, &certificate, "certificate");
 	UNTIL(s->f, a.done);
 	assert_string_equal(a.value, "CERT-1");
 	assert_string_equal(s->last_uri, "POST /v1/pki/issue/web");
 	assert_string_equal(s->last_body, "{\"common_name\":\"a.example\",\"ttl\":\"1h\"}");
 	assert_in_range(a.good_for_ms, 2390000, 2400000);
-	outcome_read(&a, s, &vaultserver_by_token, &chain);
+	outcome_read(&a, s, &vaultserver_by_token, &certificate, "ca_chain");
 	UNTIL(s->f, a.done);
 	assert_string_equal(a.value, "A\nB");
 	s->certificate_s = 1;
-	outcome_read(&a, s, &vaultserver_by_token, &certificate);
+	outcome_read(&a, s, &vaultserver_by_token, &certificate, "certificate");
 	UNTIL(s->f, a.done);
 	assert_in_range(a.good_for_ms, 1, 1400);
 	s->certificate_s = 0; /* without an expiration */
-	outcome_read(&a, s, &vaultserver_by_token, &certificate);
+	outcome_read(&a, s, &vaultserver_by_token, &certificate, "certificate");
 	UNTIL(s->f, a.done);
 	assert_in_range(a.good_for_ms, 9000, 10000);
 }
@@ -176,7 +167,7 @@ static void invalid_settings_are_named(void **state)
 		struct outcome o = { 0 };
 
 		snprintf(s->url, sizeof(s->url), "%s", rows[i].address);
-		outcome_read(&o, s, &rows[i].login, &(struct vault_secret){ .path = "x", .key = "y" });
+		outcome_read(&o, s, &rows[i].login, &(struct vault_secret){ .path = "x" }, "y");
 		UNTIL(s->f, o.done);
 		assert_false(o.ok);
 		assert_int_equal(o.err.kind, ERR_INVALID);
@@ -262,12 +253,11 @@ static void large_answers_are_refused(void **state)
 static void a_redirect_leads_back_to_the_same_server(void **state)
 {
 	struct vaultserver *s = *state;
-	struct vault_secret key = pki("private_key");
 	struct outcome o = { 0 };
 
 	s->redirects = 1;
 	strcpy(s->active_url, s->url);
-	outcome_read(&o, s, &vaultserver_by_jwt, &key); /* a POST stays a POST, with its body */
+	outcome_read(&o, s, &vaultserver_by_jwt, &certificate, "private_key"); /* a POST stays a POST, with its body */
 	UNTIL(s->f, o.done);
 	assert_string_equal(o.value, "KEY-1");
 	assert_string_equal(s->last_body, "{\"common_name\":\"a.example\",\"ttl\":\"1h\"}");
@@ -284,7 +274,7 @@ static void no_redirect_leads_to_another_server(void **state)
 {
 	struct vaultserver *s = *state;
 	const struct vault_login *const logins[] = { &vaultserver_by_token, &vaultserver_by_jwt };
-	const struct vault_secret secret = { .path = "secret/x", .key = "pw" };
+	const struct vault_secret secret = { .path = "secret/x" };
 	MEM_AUTO char *downgrade = mem_dup(s->url), *told = NULL;
 
 	told = mem_printf("redirected to another server, %s, which does not get the token: give that as the address",
@@ -293,7 +283,7 @@ static void no_redirect_leads_to_another_server(void **state)
 		struct outcome o = { 0 };
 
 		s->redirects = 100;
-		outcome_read(&o, s, logins[i], &secret);
+		outcome_read(&o, s, logins[i], &secret, "pw");
 		UNTIL(s->f, o.done);
 		assert_non_null(strstr(o.err.msg, told));
 		assert_int_equal(o.err.kind, ERR_TEMPORARY);
@@ -320,7 +310,7 @@ static void no_redirect_makes_an_error_show_what_was_sent(void **state)
 	struct vaultserver *s = *state;
 	const struct vault_login *const logins[] = { &vaultserver_by_token, &vaultserver_by_jwt };
 	const char *const sent[] = { vaultserver_by_token.token, vaultserver_by_jwt.jwt };
-	const struct vault_secret secret = { .path = "secret/x", .key = "pw" };
+	const struct vault_secret secret = { .path = "secret/x" };
 
 	for (size_t i = 0; i < MEM_COUNT(logins); i++) {
 		struct outcome o = { 0 };
@@ -329,7 +319,7 @@ static void no_redirect_makes_an_error_show_what_was_sent(void **state)
 		snprintf(s->active_url, sizeof(s->active_url), "http://%s.example:81", sent[i]);
 		for (char *c = s->active_url + strlen("http://"); *c; c++)
 			*c = (char)toupper((unsigned char)*c);
-		outcome_read(&o, s, logins[i], &secret);
+		outcome_read(&o, s, logins[i], &secret, "pw");
 		UNTIL(s->f, o.done);
 		assert_non_null(strstr(o.err.msg, "redirected to another server, whose name repeats what was sent"));
 		assert_null(strcasestr(o.err.msg, sent[i]));
@@ -387,7 +377,7 @@ static void each_call_has_its_own_deadline(void **state)
 	struct vaultserver *s = *state;
 	struct outcome early = { 0 }, late = { 0 };
 	struct vault_server server = { .address = s->url };
-	struct vault_secret secret = { .path = "secret/x", .key = "pw" };
+	struct vault_secret secret = { .path = "secret/x" };
 	char expected[200];
 
 	outcome_secret(&late, s, "secret/x", "pw");
@@ -443,16 +433,16 @@ static void callbacks_may_do_anything(void **state)
 	s->certificate_s = 60;
 	for (int kept = 0; kept < 2; kept++) { /* freed in a callback, with others waiting */
 		b.free_pool = true;
-		outcome_read(&a, s, &vaultserver_by_token, &certificate);
-		outcome_read(&b, s, &vaultserver_by_token, &certificate);
-		outcome_read(&c, s, &vaultserver_by_token, &certificate);
+		outcome_read(&a, s, &vaultserver_by_token, &certificate, "certificate");
+		outcome_read(&b, s, &vaultserver_by_token, &certificate, "certificate");
+		outcome_read(&c, s, &vaultserver_by_token, &certificate, "certificate");
 		UNTIL(s->f, b.done);
 		fixture_linger(s->f, 10);
 		assert_int_equal(a.done, 1);
 		assert_int_equal(c.done, 0);
 		s->pool = vault_pool_new(s->f->loop, NULL, false);
 		b.free_pool = false;
-		outcome_read(&b, s, &vaultserver_by_token, &certificate);
+		outcome_read(&b, s, &vaultserver_by_token, &certificate, "certificate");
 		UNTIL(s->f, b.done);
 	}
 	b.free_pool = true;
@@ -489,7 +479,7 @@ static void logins_of_one_namespace_leave_room(void **state)
 	int fd = listen_tcp("127.0.0.1", 0, NULL);
 	MEM_AUTO char *silent = mem_printf("http://127.0.0.1:%u", listen_port(fd));
 	const struct vault_server server = { .address = silent, .asker = "greedy" };
-	const struct vault_secret secret = { .path = "secret/x", .key = "pw" };
+	const struct vault_secret secret = { .path = "secret/x" };
 	struct vault_call **calls = mem_array(MANY, sizeof(*calls));
 	struct crowd crowd = { 0 };
 	struct outcome o = { 0 };

@@ -219,14 +219,14 @@ static void on_value(void *arg, const json_t *answer, int64_t good_for_ms, const
 }
 
 void outcome_read(struct outcome *o, struct vaultserver *s, const struct vault_login *login,
-	const struct vault_secret *secret)
+	const struct vault_secret *secret, const char *key)
 {
 	struct vault_server server = { .address = s->url, .namespace_ = s->namespace_, .asker = s->asker };
 
 	o->s = s;
 	o->done = 0;
 	o->engine = secret->engine;
-	snprintf(o->key, sizeof(o->key), "%s", secret->key);
+	snprintf(o->key, sizeof(o->key), "%s", key);
 	o->call = vault_read(s->pool, &server, login, secret, loop_now_ms(s->f->loop) + PATIENCE_MS, on_value, o);
 	assert_non_null(o->call);
 	assert_int_equal(o->done, 0); /* never before it returned */
@@ -234,5 +234,5 @@ void outcome_read(struct outcome *o, struct vaultserver *s, const struct vault_l
 
 void outcome_secret(struct outcome *o, struct vaultserver *s, const char *path, const char *key)
 {
-	outcome_read(o, s, &vaultserver_by_token, &(struct vault_secret){ .path = path, .key = key });
+	outcome_read(o, s, &vaultserver_by_token, &(struct vault_secret){ .path = path }, key);
 }

@@ -60,7 +60,7 @@ struct outcome {
 extern const struct vault_login vaultserver_by_token, vaultserver_by_jwt;
 
 void outcome_read(struct outcome *o, struct vaultserver *s, const struct vault_login *login,
-	const struct vault_secret *secret);
+	const struct vault_secret *secret, const char *key);
 void outcome_secret(struct outcome *o, struct vaultserver *s, const char *path, const char *key); /* by token */
 
 #endif
