@@ -30,7 +30,7 @@ tests='ccache mold clang clang-format llvm shellcheck pyflakes3 wrk valgrind tzd
 	zsh fish
 	lintian mmdebstrap qemu-user-static umoci skopeo minisign containerd runc
 	containernetworking-plugins iptables iproute2 postgresql pgbouncer mariadb-server prometheus
-	rabbitmq-server nats-server graphite-web graphite-carbon faketime maven openjdk-17-jdk-headless nodejs npm'
+	rabbitmq-server nats-server beanstalkd graphite-web graphite-carbon faketime maven openjdk-17-jdk-headless nodejs npm'
 
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }
 
@@ -116,7 +116,7 @@ unit_of() {
 	*) echo "$1" ;;
 	esac
 }
-for server in redis-server postgresql pgbouncer mariadb-server prometheus nats-server graphite-carbon rabbitmq-server containerd; do
+for server in redis-server postgresql pgbouncer mariadb-server prometheus nats-server beanstalkd graphite-carbon rabbitmq-server containerd; do
 	if grep -qw "$server" <<<"$missing" && [ -d /run/systemd/system ]; then
 		$as_root systemctl disable --quiet "$(unit_of "$server")"
 	fi

@@ -11,6 +11,7 @@
 #include "scalers/azure/azurepipelines.h"
 #include "scalers/azure/azurequeue.h"
 #include "scalers/azure/servicebus.h"
+#include "scalers/beanstalkd/beanstalkd.h"
 #include "scalers/cluster/keyvalues.h"
 #include "scalers/cluster/kubernetesresource.h"
 #include "scalers/cluster/podcounts.h"
@@ -79,6 +80,7 @@ static const struct scaler_type *const types[] = {
 	&graphite_scaler_type,
 	&datadog_scaler_type,
 	&githubrunner_scaler_type,
+	&beanstalkd_scaler_type,
 };
 
 const struct sources_part *const scaler_parts[] = {
