@@ -63,7 +63,7 @@ static const struct {
 	{ "OK 4\r\n---\n\r\n", 1, "the answer to stats-tube has no number current-jobs-ready" },
 	{ FIELDS("x"), 1, "the answer to stats-tube has no number current-jobs-ready" },
 	{ "OK 24\r\ncurrent-jobs-ready: 1.5\n\r\n", 1, "the answer to stats-tube has no number current-jobs-ready" },
-	{ "OK 22\r\ncurrent-jobs-ready: -1\r\n", -1, "the answer is not beanstalkd's" },
+	{ "OK 22\r\ncurrent-jobs-ready: -1\r\n", 1, "the answer to stats-tube has no number current-jobs-ready" },
 	{ "OK 45\r\ncurrent-jobs-ready: 18446744073709551616000\n\n\r\n", 1,
 		"the answer to stats-tube has no number current-jobs-ready" },
 	{ "OK 22\r\ncurrent-jobs-ready: 1\n\r\n", 1, "the answer to stats-tube has no number current-jobs-reserved" },
