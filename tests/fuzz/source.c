@@ -153,6 +153,7 @@ void source_try(struct loop *loop, struct question *q, enum source_way way, cons
 		secret.sent |= secret.questions[i] == q;
 	peer_script(data + 1, size - 1, data[0]);
 	s.amqp = amqp_new(loop);
+	s.beanstalk = beanstalk_new(loop);
 	s.redis = redis_new(loop);
 	s.redis_router = redisrouter_new(loop, s.redis);
 	s.redis_watches = rediswatch_pool_new(loop, s.redis);
@@ -181,6 +182,7 @@ void source_try(struct loop *loop, struct question *q, enum source_way way, cons
 	rediswatch_pool_free(s.redis_watches);
 	redisrouter_free(s.redis_router);
 	pool_free(s.redis);
+	pool_free(s.beanstalk);
 	pool_free(s.amqp);
 	peer_end();
 }
