@@ -90,6 +90,8 @@ int tubestats_read(const char *bytes, size_t len, size_t *used, struct tubestats
 	head = (size_t)(end - bytes);
 	memcpy(line, bytes, head);
 	line[head] = '\0';
+	if (strlen(line) != head)
+		return refuse(err);
 	head += 2;
 	*used = head;
 	*out = (struct tubestats){ 0 };

@@ -92,6 +92,20 @@ static void bad(void **state)
 	}
 }
 
+/* Cut there, the line would say that the tube does not exist, so that it has no jobs. */
+static void a_nul_does_not_end_a_line(void **state)
+{
+	static const char answer[] = "NOT_FOUND\0 or so\r\n";
+	struct tubestats stats;
+	struct err err = { 0 };
+	bool failed = false;
+	size_t used = 0;
+
+	(void)state;
+	assert_int_equal(read_text(answer, sizeof(answer) - 1, &used, &stats, &failed, &err), -1);
+	assert_string_equal(err.msg, "the answer is not beanstalkd's");
+}
+
 static void names(void **state)
 {
 	char name[TUBESTATS_NAME_MAX + 2] = { 0 };
@@ -115,6 +129,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(good),
 		cmocka_unit_test(bad),
+		cmocka_unit_test(a_nul_does_not_end_a_line),
 		cmocka_unit_test(names),
 	};
 

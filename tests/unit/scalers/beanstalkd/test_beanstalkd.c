@@ -12,6 +12,7 @@
 
 #include "../pairs.h"
 #include "base/mem.h"
+#include "net/tls/tlsrules.h"
 #include "scalers/scalerbuild.h"
 
 static int build(const char *metadata, struct scaler *out, struct err *err)
@@ -87,11 +88,57 @@ static void rejected(void **state)
 	}
 }
 
+#define BASE "server=b:11300|tube=jobs|value=5"
+
+static void questions(void **state)
+{
+	static const struct {
+		const char *metadata;
+		bool same;
+	} others[] = {
+		{ "server=b:11300|tube=jobs|value=9|activationValue=3|includeDelayed=false", true },
+		{ "server=c:11300|tube=jobs|value=5", false },
+		{ "server=b:11300|tube=mail|value=5", false },
+		{ BASE "|includeDelayed=true", false },
+		{ BASE "|timeout=10s", false },
+	};
+	struct scaler first;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(build(BASE, &first, &err), 0);
+	for (size_t i = 0; i < MEM_COUNT(others); i++) {
+		struct scaler s;
+
+		assert_int_equal(build(others[i].metadata, &s, &err), 0);
+		if ((strcmp(s.question->key, first.question->key) == 0) != others[i].same)
+			fail_msg("%s: %s", others[i].metadata,
+				others[i].same ? "another question" : "the same question");
+		scaler_done(&s);
+	}
+	scaler_done(&first);
+}
+
+static void with_tls_required(void **state)
+{
+	struct scaler s;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(tlsrules_set(&(struct tlsrules_config){ .required = true }, &err), 0);
+	assert_int_equal(build(BASE, &s, &err), -1);
+	assert_int_equal(err.kind, ERR_DENIED);
+	assert_non_null(strstr(err.msg, "beanstalkd has no TLS, so this trigger cannot be used"));
+	tlsrules_done();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(accepted),
 		cmocka_unit_test(rejected),
+		cmocka_unit_test(questions),
+		cmocka_unit_test(with_tls_required),
 	};
 
 	return cmocka_run_group_tests_name("scalers/beanstalkd", tests, NULL, NULL);
