@@ -70,18 +70,29 @@ def test_outages(kscaled, stage, beanstalkd):
     stage.wait_ready()
 
 
+HOSTILE = {
+    "not there": (None, "Connection refused"),
+    "silent": (scripted.silent, "the server did not answer in time"),
+    "closes": (scripted.closes, "is it a beanstalkd server?"),
+    "closes when asked": (scripted.answers_once(b""), "the server closed the connection (is it a beanstalkd server?)"),
+    "another protocol": (scripted.answers(b"HTTP/1.1 400 Bad Request\r\n\r\n"), "the answer is not beanstalkd's (is it a beanstalkd server?)"),
+    "garbage": (scripted.floods(b"", bytes(range(256)) * 256), "the answer is not beanstalkd's"),
+    "giant": (scripted.floods(b"OK 500000000\r\n", b"x" * 65536), "the answer is larger than 4096 bytes"),
+    "half": (scripted.half(b"OK 100\r\n---\n"), "in time"),
+    "drip": (scripted.drips(b"OK 100\r\n" + b"-" * 100 + b"\r\n"), "in time"),
+    "an error": (scripted.answers(b"INTERNAL_ERROR\r\n"), "the server answered INTERNAL_ERROR"),
+    "no number": (scripted.answers(b"OK 4\r\n---\n\r\n"), "has no number current-jobs-ready"),
+}
+
+
 def test_hostile_servers(kscaled, stage):
     """Each fault by its name, and nothing scaled."""
-    faults = {"Connection refused": None, "did not answer in time": scripted.Scripted(scripted.silent), "is it a beanstalkd server?": scripted.Scripted(scripted.answers(b"HTTP/1.1 400 Bad Request\r\n\r\n")),
-              "the answer is larger than": scripted.Scripted(scripted.answers(b"OK 999999999\r\n")), "in time": scripted.Scripted(scripted.half(b"OK 100\r\n---\n")),
-              "the server answered INTERNAL_ERROR": scripted.Scripted(scripted.answers(b"INTERNAL_ERROR\r\n")), "closed the connection": scripted.Scripted(scripted.closes),
-              "has no number current-jobs-ready": scripted.Scripted(scripted.answers(b"OK 4\r\n---\n\r\n"))}
+    servers = [behave and scripted.Scripted(behave) for behave, _ in HOSTILE.values()]
     stage.deployment(replicas=3)
-    stage.scaledobject(triggers=[trigger(server.address if server else f"127.0.0.1:{free_port()}") for server in faults.values()])
+    stage.scaledobject(triggers=[trigger(server.address if server else f"127.0.0.1:{free_port()}") for server in servers])
     stage.wait_failing()
-    for index, words in enumerate(faults):
+    for index, (_, words) in enumerate(HOSTILE.values()):
         eventually(lambda index=index, words=words: words in failure(stage, index))
     throughout(lambda: stage.replicas() == 3, until=after(1.5))
-    for server in faults.values():
-        if server:
-            server.end()
+    for server in filter(None, servers):
+        server.end()
