@@ -45,12 +45,12 @@ from rig.waiting import eventually, timed
 # How long healthy servers take to answer beside those that fail, and those that come back; kscaled's memory.
 pytestmark = pytest.mark.alone
 
-SOURCES = ("redis", "redis-cluster", "redis-sentinel", "redis-streams", "postgresql", "mysql", "prometheus", "metrics-api", "rabbitmq", "external", "kafka", "mongodb", "etcd", "beanstalkd")
 EACH = 40      # questions per source and fault
 CYCLES = 1000  # per source
 METRICS = {"redis": "s0-redis-jobs", "redis-cluster": "s0-redis-jobs", "redis-sentinel": "s0-redis-jobs", "redis-streams": "s0-redis-streams-events", "postgresql": "s0-postgresql", "mysql": "s0-mysql-shop",
            "prometheus": "s0-prometheus", "metrics-api": "s0-metric-api-n", "rabbitmq": "s0-rabbitmq-jobs", "external": "s0-queue", "kafka": "s0-kafka-jobs",
            "mongodb": "s0-mongodb-jobs", "etcd": "s0-etcd-jobs", "beanstalkd": "s0-beanstalkd-jobs"}
+SOURCES = tuple(METRICS)
 
 
 def question(kind, port, n, password=None):
@@ -100,8 +100,10 @@ class Servers:
         with concurrent.futures.ThreadPoolExecutor(len(makers)) as pool:
             for name, made in [(name, pool.submit(make)) for name, make in makers.items()]:
                 self.all[name] = made.result()
-        self.redis, self.cluster, self.sentinels, self.pg, self.mysql, self.http, self.grpc, self.locked, self.rabbit, self.kafka, self.mongo, self.mongo_login, self.etcd, self.beanstalkd = (
-            self.all[name] for name in ("redis", "cluster", "sentinels", "pg", "mysql", "http", "grpc", "locked", "rabbit", "kafka", "mongo", "mongo_login", "etcd", "beanstalkd"))
+        self.__dict__.update(self.all)
+        # Those that are more than one server are not here.
+        self.of = {"redis": self.redis, "redis-streams": self.redis, "postgresql": self.pg, "mysql": self.mysql, "prometheus": self.http, "metrics-api": self.http, "rabbitmq": self.rabbit, "external": self.grpc,
+                   "kafka": self.kafka, "mongodb": self.mongo, "etcd": self.etcd, "beanstalkd": self.beanstalkd}
         self.pg.user("scaler")
         self.grpc.says(values={"queue": [7, 0]}, active=True)
         self.rabbit.fill("jobs", 7)
@@ -121,25 +123,29 @@ class Servers:
         self.sentinels.servers[0].client().rpush("jobs", *range(7))
 
     def ports(self):
-        return {"redis": self.redis.port, "redis-streams": self.redis.port, "redis-cluster": self.cluster.nodes[0].port, "redis-sentinel": self.sentinels.sentinels[0].port, "postgresql": self.pg.port,
-                "mysql": self.mysql.port, "prometheus": self.http.port, "metrics-api": self.http.port, "rabbitmq": self.rabbit.port, "external": self.grpc.port, "kafka": self.kafka.first.ports["plain"],
-                "mongodb": self.mongo.port, "etcd": self.etcd.port, "beanstalkd": self.beanstalkd.port}
+        return {**{kind: server.port for kind, server in self.of.items() if kind != "kafka"}, "kafka": self.kafka.first.ports["plain"],
+                "redis-cluster": self.cluster.nodes[0].port, "redis-sentinel": self.sentinels.sentinels[0].port}
 
     def guarded(self):
         """Who refuses a wrong password."""
         return {kind: self.locked.port if kind.startswith("redis") else port for kind, port in {**self.ports(), "mongodb": self.mongo_login.port}.items()}
 
     def away(self):
-        for one in (self.redis, *self.cluster.nodes, *self.sentinels.sentinels, self.sentinels.servers[0], self.pg, self.mysql, self.grpc, self.rabbit, self.mongo, self.etcd, self.beanstalkd, *self.kafka.brokers):
+        for one in (*{*self.of.values()} - {self.http, self.kafka}, *self.cluster.nodes, *self.sentinels.sentinels, self.sentinels.servers[0], *self.kafka.brokers):
             (one.process if hasattr(one, "process") and not hasattr(one, "kill") else one).kill()
         self.http.routes = {path: lambda asked: None for path in self.pages}  # ends the connections that are kept
         self.http.end()
 
+    def groups(self):
+        """The sources by their servers."""
+        groups = {}
+        for kind in SOURCES:
+            groups.setdefault(self.of.get(kind, kind), []).append(kind)
+        return groups.values()
+
     def back(self, kinds):
         """The servers of these sources; returns when they answer."""
-        if "redis" in kinds:
-            self.redis.start()
-        elif "redis-cluster" in kinds:
+        if "redis-cluster" in kinds:
             for node in self.cluster.nodes:
                 node.start()
             eventually(lambda: all(self.cluster.is_settled(node) for node in self.cluster.nodes), every=0.02)
@@ -151,7 +157,7 @@ class Servers:
             self.mongo.fill(7)
         else:
             self.http.routes = dict(self.pages)
-            {"postgresql": self.pg, "mysql": self.mysql, "prometheus": self.http, "rabbitmq": self.rabbit, "external": self.grpc, "kafka": self.kafka, "etcd": self.etcd, "beanstalkd": self.beanstalkd}[kinds[0]].start()
+            self.of[kinds[0]].start()
 
     def end(self):
         for one in self.all.values():
@@ -246,9 +252,6 @@ def test_thousands_of_failures(kscaled, healthy, failing):
     assert all(failing.replicas(name) == 0 for name in names())
 
 
-GROUPS = (["redis", "redis-streams"], ["redis-cluster"], ["redis-sentinel"], ["postgresql"], ["mysql"], ["prometheus", "metrics-api"], ["rabbitmq"], ["external"], ["kafka"], ["mongodb"], ["etcd"], ["beanstalkd"])
-
-
 def test_back_within_a_poll(kscaled, healthy, servers):
     """However long it was away: the back-off is no longer than what a poll waits for."""
     servers.away()
@@ -260,7 +263,7 @@ def test_back_within_a_poll(kscaled, healthy, servers):
     assert all(healthy.replicas(kind) == 2 for kind in SOURCES)
 
     took = {}
-    for group in GROUPS:
+    for group in servers.groups():
         servers.back(group)
         for kind in group:
             took[kind] = timed(lambda kind=kind: healthy.metric(METRICS[kind], kind).value())
