@@ -22,27 +22,15 @@
 #include "scalers/metricsapi/serviceurls.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
-#include "scalers/scalerbuild.h"
 #include "scalers/sources.h"
 
 /* ---- Parameters ---- */
 
 static int build(const char *metadata, const char *auth, const char *metric_type, struct scaler *out, struct err *err)
 {
-	struct strmap m = { 0 }, a = { 0 };
-	struct scaler_params params = { .type = "metrics-api",
-		.index = 2,
-		.metric_type = metric_type,
-		.metadata = &m,
-		.auth = &a };
-	int failed;
+	const struct scaler_params params = { .type = "metrics-api", .index = 2, .metric_type = metric_type };
 
-	pairs_fill(&m, metadata);
-	pairs_fill(&a, auth);
-	failed = scaler_build(&params, out, err);
-	strmap_done(&m);
-	strmap_done(&a);
-	return failed;
+	return pairs_build(&params, metadata, auth, NULL, out, err);
 }
 
 #define URL "url=http://api.shop:8080/stats?x=1|"
