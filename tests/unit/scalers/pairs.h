@@ -19,7 +19,7 @@ void pairs_fill(struct strmap *m, const char *pairs); /* adds them to the map */
 int pairs_build(const struct scaler_params *params, const char *metadata, const char *auth, const char *env,
 	struct scaler *out, struct err *err);
 
-/* Fails unless the trigger was refused (rc) with this message, which repeats no value "secret...". */
+/* Fails unless the trigger was refused (rc) with this message, and without any "secret". */
 void pairs_refused(int rc, const char *metadata, const struct err *err, const char *message);
 
 struct pairs_question {

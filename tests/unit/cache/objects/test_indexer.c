@@ -365,7 +365,7 @@ static void a_created_object_survives_the_list_under_way(void **state)
 	assert_int_equal(indexer_count(t.indexer), 3);
 }
 
-/* An admission plugin removed the label; the watch, which selects by it, never delivers the object. */
+/* An admission plugin removed the label, so the watch never delivers the object. */
 static void an_object_without_the_label_is_learned_all_the_same(void **state)
 {
 	static const struct indexer_kind kind = { KIND, .label_selector = "ours=true", .label = "ours" };
