@@ -74,7 +74,11 @@ size_t editdist_near(const char *a, const char *b)
 
 #define AFFIX_LENGTH_MIN 4
 
-size_t editdist_affix(const char *a, const char *b)
+/*
+ * The number of extra letters if one name begins or ends with the other, which has at least four;
+ * otherwise EDITDIST_FAR.
+ */
+static size_t extra_letters(const char *a, const char *b)
 {
 	size_t a_len = strlen(a), b_len = strlen(b), shorter = least(a_len, b_len), more = a_len + b_len - 2 * shorter;
 	const char *longer = a_len > b_len ? a : b, *other = a_len > b_len ? b : a;
@@ -92,7 +96,7 @@ struct editdist_best editdist_best_of(const char *wanted)
 bool editdist_offer(struct editdist_best *best, const char *name)
 {
 	size_t distance = editdist_near(best->wanted, name),
-	       affix = best->distance == EDITDIST_FAR ? editdist_affix(best->wanted, name) : EDITDIST_FAR;
+	       affix = best->distance == EDITDIST_FAR ? extra_letters(best->wanted, name) : EDITDIST_FAR;
 
 	if (distance >= best->distance && affix >= best->affix)
 		return false;

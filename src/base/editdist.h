@@ -24,12 +24,9 @@ size_t editdist_between(const char *a, const char *b);
 size_t editdist_near(const char *a, const char *b);
 
 /*
- * The number of extra letters if one name begins or ends with the other, which has at least four;
- * otherwise EDITDIST_FAR.
+ * The nearest of the names offered for `wanted`; if none is similar, the one with the fewest extra
+ * letters that begins or ends with `wanted`, or the other way round (at least four letters).
  */
-size_t editdist_affix(const char *a, const char *b);
-
-/* The nearest of the names offered for `wanted`; if none is similar, the nearest by affix. */
 struct editdist_best {
 	const char *wanted;
 	const char *name; /* borrowed; NULL: none is similar */

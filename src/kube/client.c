@@ -636,11 +636,6 @@ void kube_free(struct kube *k)
 	free(k);
 }
 
-void kube_watch_pool_reset(struct kube *k)
-{
-	stream_reset_links(&k->streams);
-}
-
 const char *kube_trouble(struct kube *k)
 {
 	return session_trouble(&k->session);

@@ -144,10 +144,4 @@ struct streams *kube_streams(struct kube *k); /* for kube/watch */
 /* Percent-encodes a path segment into out; NULL if it does not fit. */
 char *kube_escape(const char *text, char *out, size_t size);
 
-/*
- * later watches open new connections (for half-open links); silent streams are detected separately
- * (kube/stream.h)
- */
-void kube_watch_pool_reset(struct kube *k);
-
 #endif

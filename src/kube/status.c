@@ -23,7 +23,7 @@ static const struct {
 	{ 429, ERR_TEMPORARY },
 };
 
-enum err_kind status_kind(int http_status)
+static enum err_kind kind_of(int http_status)
 {
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (kinds[i].http_status == http_status)
@@ -51,10 +51,10 @@ static void fill(const json_t *status, int http_status, int64_t retry_after_ms, 
 	const char *message = json_str_or_empty(status, "message"), *reason = json_str_or_empty(status, "reason");
 
 	if (*message)
-		err_set(err, status_kind(http_status), "%s", message);
+		err_set(err, kind_of(http_status), "%s", message);
 	else
-		err_set(err, status_kind(http_status), "HTTP %d%s%s from the API server", http_status,
-			*reason ? " " : "", reason);
+		err_set(err, kind_of(http_status), "HTTP %d%s%s from the API server", http_status, *reason ? " " : "",
+			reason);
 	err->http_status = http_status;
 	err->retry_after_ms = retry_after_ms ? within_bound(retry_after_ms) : retry_after_of(status);
 }
@@ -72,8 +72,8 @@ void status_to_err(int http_status, const char *body, size_t len, int64_t retry_
 		 */
 		snprintf(text, sizeof text, "%.*s", (int)(len < QUOTE_MAX ? len : QUOTE_MAX - 1), len ? body : "");
 		text[text[strspn(text, " \t\r\n")] == '{' ? 0 : strcspn(text, "\r\n")] = '\0';
-		err_set(err, status_kind(http_status), "HTTP %d from the API server%s%s", http_status,
-			*text ? ": " : "", text);
+		err_set(err, kind_of(http_status), "HTTP %d from the API server%s%s", http_status, *text ? ": " : "",
+			text);
 		err->http_status = http_status;
 		err->retry_after_ms = within_bound(retry_after_ms);
 	}

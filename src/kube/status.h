@@ -14,9 +14,6 @@
 
 #include "base/err.h"
 
-/* The error kind of an HTTP status. */
-enum err_kind status_kind(int http_status);
-
 /*
  * From a failing answer. A body that is not a Status is quoted in short if it is text (a proxy's
  * page), but not if it is an object, which may hold a secret. retry_after_ms: from the header, 0 if

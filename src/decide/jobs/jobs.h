@@ -152,9 +152,10 @@ uint64_t jobs_mark(const struct jobs_facts *facts, const struct jobs_decision *d
  * trigger ("s0-redis-jobs: ..."). False: none.
  */
 bool jobs_failure(const struct jobs_facts *facts, char *out, size_t size);
-/* A fingerprint of that failure, without numbers and names that vary; 0: none. */
-uint64_t jobs_failure_mark(const struct jobs_facts *facts);
-/* The facts for readiness_judge; the caller adds what only it knows. */
+/*
+ * The facts for readiness_judge; the caller adds what only it knows. cause: a fingerprint of that
+ * failure, without numbers and names that vary; 0: none.
+ */
 struct readiness_look jobs_ready_look(const struct jobs_facts *facts, const struct jobs_decision *d);
 
 #endif

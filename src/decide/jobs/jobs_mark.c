@@ -41,7 +41,8 @@ uint64_t jobs_mark(const struct jobs_facts *facts, const struct jobs_decision *d
 	return mark;
 }
 
-uint64_t jobs_failure_mark(const struct jobs_facts *facts)
+/* Of jobs_failure. */
+static uint64_t failure_mark(const struct jobs_facts *facts)
 {
 	struct jobs_cause cause = jobs_first_cause(facts);
 	uint64_t mark;
@@ -63,5 +64,5 @@ struct readiness_look jobs_ready_look(const struct jobs_facts *facts, const stru
 		.at_once = words == &jobs_ready_refused,
 		.threshold = -1,
 		.state = mark_text(0, words ? words->reason : NULL) | 1,
-		.cause = jobs_failure_mark(facts) };
+		.cause = failure_mark(facts) };
 }

@@ -76,12 +76,6 @@ struct amqpendpoint *amqpendpoint_new(const struct amqpendpoint_config *config, 
 	return NULL;
 }
 
-struct amqpendpoint *amqpendpoint_ref(struct amqpendpoint *e)
-{
-	endpoint_ref(&e->base);
-	return e;
-}
-
 void amqpendpoint_unref(struct amqpendpoint *e)
 {
 	endpoint_unref(e ? &e->base : NULL);

@@ -37,7 +37,6 @@ struct amqpendpoint_config {
  * NULL with ERR_INVALID, which names the field.
  */
 struct amqpendpoint *amqpendpoint_new(const struct amqpendpoint_config *config, struct err *err);
-struct amqpendpoint *amqpendpoint_ref(struct amqpendpoint *e);
 void amqpendpoint_unref(struct amqpendpoint *e); /* the last reference wipes it; NULL is fine */
 
 #endif

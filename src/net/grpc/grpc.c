@@ -54,7 +54,6 @@ struct grpc_pool {
 	struct grpc_link *links;
 	struct loop_timer sweep;
 	struct grpcturns *turns;
-	size_t calls;
 };
 
 struct grpc_call {
@@ -204,7 +203,6 @@ static void call_free(struct grpc_call *call)
 	grpcturns_leave(&call->turn);
 	unhold(call);
 	DL_DELETE(l->calls, call);
-	l->pool->calls--;
 	l->used_ms = loop_now_ms(l->pool->loop);
 	grpcframe_done(&call->frame);
 	buf_done(&call->answer);
@@ -399,7 +397,6 @@ static struct grpc_call *call_new(struct grpc_link *l, const char *method, const
 	grpcframe_init(&call->frame);
 	buf_init(&call->answer, GRPCFRAME_MESSAGE_MAX);
 	DL_APPEND(l->calls, call);
-	l->pool->calls++;
 	return call;
 }
 
@@ -654,11 +651,4 @@ void grpc_pool_free(struct grpc_pool *p)
 	grpcturns_free(p->turns);
 	loop_timer_done(&p->sweep);
 	free(p);
-}
-
-struct grpc_stats grpc_stats(const struct grpc_pool *p)
-{
-	return (struct grpc_stats){ .links = HASH_COUNT(p->links),
-		.calls = p->calls,
-		.under_way = grpcturns_under_way(p->turns) };
 }

@@ -75,10 +75,4 @@ struct grpc_call *grpc_stream(struct grpc_pool *p, struct grpcendpoint *e, const
 
 void grpc_cancel(struct grpc_call *call); /* no callback any more; also from inside its callbacks; NULL is fine */
 
-struct grpc_stats {
-	size_t links, calls;
-	size_t under_way; /* unary calls that have started */
-};
-struct grpc_stats grpc_stats(const struct grpc_pool *p);
-
 #endif

@@ -34,7 +34,6 @@ struct grpcturns {
 	struct loop *loop;
 	grpcturns_fn begin;
 	struct grpcturns_share *shares, *ready;
-	size_t under_way;
 	uint64_t loop_turn; /* the turn of the loop that `begun` counts for */
 	size_t begun;
 	struct loop_task dispatch;
@@ -147,7 +146,6 @@ static void on_dispatch(void *arg)
 		turn->lane->under_way++;
 		s->under_way++;
 		turn->server->under_way++;
-		t->under_way++;
 		t->begun++;
 		share_settle(s);
 		t->begin(turn);
@@ -181,7 +179,6 @@ void grpcturns_leave(struct grpcturn *turn)
 	} else {
 		turn->lane->under_way--;
 		s->under_way--;
-		s->turns->under_way--;
 		turn->server->under_way--;
 	}
 	if (!turn->lane->waiting && !turn->lane->under_way) {
@@ -190,11 +187,6 @@ void grpcturns_leave(struct grpcturn *turn)
 	}
 	*turn = (struct grpcturn){ .share = NULL };
 	share_settle(s);
-}
-
-size_t grpcturns_under_way(const struct grpcturns *t)
-{
-	return t->under_way;
 }
 
 struct grpcturns *grpcturns_new(struct loop *loop, grpcturns_fn begin_fn)

@@ -52,6 +52,4 @@ void grpcturns_join(struct grpcturns *t, struct grpcturn *turn, struct grpcturns
 	const char *namespace_);
 void grpcturns_leave(struct grpcturn *turn); /* waiting, in progress or neither */
 
-size_t grpcturns_under_way(const struct grpcturns *t);
-
 #endif

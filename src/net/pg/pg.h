@@ -44,7 +44,7 @@ struct webtoken_store;
 struct pg_pool *pg_pool_new(struct loop *loop, int64_t ask_ms, struct webtoken_store *tokens, struct salter *salter);
 /* Ends all queries without callbacks. Never from inside a callback. */
 void pg_pool_free(struct pg_pool *p);
-size_t pg_pool_connections(const struct pg_pool *p); /* open or being opened, including listening ones */
+size_t pg_pool_connections(const struct pg_pool *p); /* open or being opened, listening ones too; for tests */
 
 /* The result of a query. Texts are borrowed for the callback. */
 struct pg_answer {

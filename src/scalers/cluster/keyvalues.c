@@ -344,38 +344,17 @@ struct liveanswer *keyvalues_get(struct keyvalues *c, const struct keyvalues_of 
 	return &n->answer;
 }
 
-/* ---- Creation ---- */
-
-size_t keyvalues_watched(const struct keyvalues *c)
-{
-	return HASH_COUNT(c->objects);
-}
-
-struct keyvalues *keyvalues_new(struct kube *kube)
-{
-	struct keyvalues *c = mem_zalloc(sizeof(*c));
-
-	c->kube = kube;
-	return c;
-}
-
-void keyvalues_free(struct keyvalues *c)
-{
-	if (!c)
-		return;
-	while (c->objects)
-		number_free(c->objects->numbers);
-	free(c);
-}
-
 static void begin_part(struct scaler_sources *s)
 {
-	s->keys = keyvalues_new(s->kube);
+	s->keys = mem_zalloc(sizeof(*s->keys));
+	s->keys->kube = s->kube;
 }
 
 static void end_part(struct scaler_sources *s)
 {
-	keyvalues_free(s->keys);
+	while (s->keys->objects)
+		number_free(s->keys->objects->numbers);
+	free(s->keys);
 }
 
 const struct sources_part keyvalues_part = { begin_part, end_part };

@@ -26,9 +26,6 @@
 
 struct keyvalues;
 
-struct keyvalues *keyvalues_new(struct kube *kube);
-void keyvalues_free(struct keyvalues *c); /* after all requests and watches */
-
 struct keyvalues_of {
 	enum keydata_kind kind;
 	char *namespace_, *name; /* valid names of the API */
@@ -39,8 +36,7 @@ struct keyvalues_of {
 /* Borrowed: valid while it has requests or watchers, at least until the end of the turn. */
 struct liveanswer *keyvalues_get(struct keyvalues *c, const struct keyvalues_of *of);
 
-size_t keyvalues_watched(const struct keyvalues *c); /* number of watches at the API server */
-
-extern const struct sources_part keyvalues_part; /* scaler_sources.keys */
+/* scaler_sources.keys; ends after all requests and watches */
+extern const struct sources_part keyvalues_part;
 
 #endif

@@ -156,40 +156,19 @@ struct liveanswer *podcounts_get(struct podcounts *c, const struct podcounts_of 
 	return of->nodes ? &p->nodes : &p->pods;
 }
 
-/* ---- Creation ---- */
-
-size_t podcounts_watched(const struct podcounts *c)
-{
-	return HASH_COUNT(c->places);
-}
-
-struct podcounts *podcounts_new(struct kube *kube)
-{
-	struct podcounts *c = mem_zalloc(sizeof(*c));
-
-	c->kube = kube;
-	return c;
-}
-
-void podcounts_free(struct podcounts *c)
-{
-	struct counted_place *p, *next;
-
-	if (!c)
-		return;
-	HASH_ITER (hh, c->places, p, next)
-		place_free(p);
-	free(c);
-}
-
 static void begin_part(struct scaler_sources *s)
 {
-	s->pods = podcounts_new(s->kube);
+	s->pods = mem_zalloc(sizeof(*s->pods));
+	s->pods->kube = s->kube;
 }
 
 static void end_part(struct scaler_sources *s)
 {
-	podcounts_free(s->pods);
+	struct counted_place *p, *next;
+
+	HASH_ITER (hh, s->pods->places, p, next)
+		place_free(p);
+	free(s->pods);
 }
 
 const struct sources_part podcounts_part = { begin_part, end_part };

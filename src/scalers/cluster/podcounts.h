@@ -14,16 +14,11 @@
  */
 
 #include <stdbool.h>
-#include <stddef.h>
 
-#include "kube/client.h"
 #include "scalers/cluster/liveanswer.h"
 #include "scalers/sources.h"
 
 struct podcounts;
-
-struct podcounts *podcounts_new(struct kube *kube);
-void podcounts_free(struct podcounts *p); /* after all requests and watches */
 
 struct podcounts_of {
 	char *namespace_;
@@ -34,8 +29,7 @@ struct podcounts_of {
 /* Borrowed: valid while it has requests or watchers, at least until the end of the turn. */
 struct liveanswer *podcounts_get(struct podcounts *p, const struct podcounts_of *of);
 
-size_t podcounts_watched(const struct podcounts *p); /* number of watches at the API server */
-
-extern const struct sources_part podcounts_part; /* scaler_sources.pods */
+/* scaler_sources.pods; ends after all requests and watches */
+extern const struct sources_part podcounts_part;
 
 #endif

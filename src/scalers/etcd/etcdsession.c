@@ -287,36 +287,25 @@ enum etcdsession_advice etcdsession_complain(struct etcdsession_pool *p, struct 
 
 /* ---- The pool ---- */
 
-struct etcdsession_pool *etcdsession_pool_new(struct loop *loop, struct grpc_pool *grpc)
+static void begin_part(struct scaler_sources *s)
 {
 	struct etcdsession_pool *p = mem_zalloc(sizeof(*p));
 
-	p->loop = loop;
-	p->grpc = grpc;
-	loop_timer_init(&p->sweep, loop, on_sweep, p);
-	return p;
+	p->loop = s->loop;
+	p->grpc = s->grpc;
+	loop_timer_init(&p->sweep, p->loop, on_sweep, p);
+	s->etcd = p;
 }
 
-void etcdsession_pool_free(struct etcdsession_pool *p)
+static void end_part(struct scaler_sources *sources)
 {
+	struct etcdsession_pool *p = sources->etcd;
 	struct etcdsession *s, *next;
 
-	if (!p)
-		return;
 	HASH_ITER (hh, p->sessions, s, next)
 		session_free(s);
 	loop_timer_done(&p->sweep);
 	free(p);
-}
-
-static void begin_part(struct scaler_sources *s)
-{
-	s->etcd = etcdsession_pool_new(s->loop, s->grpc);
-}
-
-static void end_part(struct scaler_sources *s)
-{
-	etcdsession_pool_free(s->etcd);
 }
 
 const struct sources_part etcdsession_part = { begin_part, end_part };

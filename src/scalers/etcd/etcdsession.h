@@ -27,11 +27,6 @@
 struct etcdsession_pool;
 struct etcdsession_entry;
 
-/* Owned by scalers/sources; borrows both. */
-struct etcdsession_pool *etcdsession_pool_new(struct loop *loop, struct grpc_pool *grpc);
-/* Before grpc_pool_free, when all entries have left. NULL is fine. */
-void etcdsession_pool_free(struct etcdsession_pool *p);
-
 struct etcdsession_pass {
 	size_t member;               /* index into the cluster's members */
 	unsigned login;              /* the login that issued the token; 0: none */

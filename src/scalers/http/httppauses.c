@@ -22,31 +22,11 @@ struct httppauses {
 	struct pause *pauses;
 };
 
-struct httppauses *httppauses_new(struct loop *loop)
-{
-	struct httppauses *p = mem_zalloc(sizeof(*p));
-
-	p->loop = loop;
-	return p;
-}
-
 static void drop(struct httppauses *p, struct pause *one)
 {
 	HASH_DEL(p->pauses, one);
 	free(one->key);
 	free(one);
-}
-
-void httppauses_free(struct httppauses *p)
-{
-	struct pause *one, *next;
-
-	if (!p)
-		return;
-	HASH_ITER (hh, p->pauses, one, next) {
-		drop(p, one);
-	}
-	free(p);
 }
 
 static struct pause *find(const struct httppauses *p, const char *origin, const char *login)
@@ -56,11 +36,6 @@ static struct pause *find(const struct httppauses *p, const char *origin, const 
 
 	HASH_FIND_STR(p->pauses, key, one);
 	return one;
-}
-
-const char *httppauses_words(enum httppauses_why why)
-{
-	return why == HTTPPAUSES_RETRY_AFTER ? "Retry-After" : "too many requests";
 }
 
 void httppauses_begin(struct httppauses *p, const char *origin, const char *login, int64_t span_ms,
@@ -88,17 +63,6 @@ void httppauses_begin(struct httppauses *p, const char *origin, const char *logi
 	one->why = why;
 }
 
-int64_t httppauses_left(const struct httppauses *p, const char *origin, const char *login, enum httppauses_why *why)
-{
-	struct pause *one = p ? find(p, origin, login) : NULL;
-	int64_t left_ms = one ? one->until_ms - loop_now_ms(p->loop) : 0;
-
-	if (left_ms <= 0)
-		return 0;
-	*why = one->why;
-	return left_ms;
-}
-
 void httppauses_heed(struct httppauses *p, const char *url, const struct webaccess *access,
 	const struct webresponse *answer)
 {
@@ -112,23 +76,30 @@ void httppauses_heed(struct httppauses *p, const char *url, const struct webacce
 
 int httppauses_check(const struct httppauses *p, const char *url, const struct webaccess *access, struct err *err)
 {
-	enum httppauses_why why;
 	char origin[256];
-	int64_t left_ms = httppauses_left(p, httpurl_origin(url, origin, sizeof(origin)), webaccess_key(access), &why);
+	struct pause *one = p ? find(p, httpurl_origin(url, origin, sizeof(origin)), webaccess_key(access)) : NULL;
+	int64_t left_ms = one ? one->until_ms - loop_now_ms(p->loop) : 0;
 
-	return left_ms == 0 ? 0
+	return left_ms <= 0 ? 0
 			    : err_set(err, ERR_TEMPORARY, "%s asked to be left alone (%s): for another %lld s", origin,
-				      httppauses_words(why), (long long)(left_ms + 999) / 1000);
+				      one->why == HTTPPAUSES_RETRY_AFTER ? "Retry-After" : "too many requests",
+				      (long long)(left_ms + 999) / 1000);
 }
 
 static void begin_part(struct scaler_sources *s)
 {
-	s->pauses = httppauses_new(s->loop);
+	s->pauses = mem_zalloc(sizeof(*s->pauses));
+	s->pauses->loop = s->loop;
 }
 
 static void end_part(struct scaler_sources *s)
 {
-	httppauses_free(s->pauses);
+	struct pause *one, *next;
+
+	HASH_ITER (hh, s->pauses->pauses, one, next) {
+		drop(s->pauses, one);
+	}
+	free(s->pauses);
 }
 
 const struct sources_part httppauses_part = { begin_part, end_part };

@@ -18,13 +18,9 @@
 
 struct httppauses;
 
-struct httppauses *httppauses_new(struct loop *loop);
-void httppauses_free(struct httppauses *p); /* NULL is fine */
-
 #define HTTPPAUSES_MAX_MS ((int64_t)3600 * 1000)
 
 enum httppauses_why { HTTPPAUSES_RETRY_AFTER, HTTPPAUSES_TOO_MANY };
-const char *httppauses_words(enum httppauses_why why); /* for messages: "Retry-After" */
 
 /*
  * origin: the server's; login: webaccess_key. A pause is never shortened; of two reasons for the
@@ -32,10 +28,8 @@ const char *httppauses_words(enum httppauses_why why); /* for messages: "Retry-A
  */
 void httppauses_begin(struct httppauses *p, const char *origin, const char *login, int64_t span_ms,
 	enum httppauses_why why);
-/* The milliseconds that are left, and the reason; 0: no pause. p may be NULL. */
-int64_t httppauses_left(const struct httppauses *p, const char *origin, const char *login, enum httppauses_why *why);
 
-/* ---- The same for a request's URL and access; p may be NULL ---- */
+/* The same for a request's URL and access; p may be NULL. */
 
 /* Begins a pause if the response has Retry-After. */
 void httppauses_heed(struct httppauses *p, const char *url, const struct webaccess *access,

@@ -157,33 +157,21 @@ void kafkamemory_compare(struct kafkamemory *m, const char *key, const char *nam
 	forget_old(m, now_ms);
 }
 
-struct kafkamemory *kafkamemory_new(void)
-{
-	struct kafkamemory *m = mem_zalloc(sizeof(*m));
-
-	m->partitions = (struct shares){ .total = KAFKAMEMORY_PARTITIONS_MAX, .few = KAFKAMEMORY_PARTITIONS_FEW };
-	return m;
-}
-
-void kafkamemory_free(struct kafkamemory *m)
-{
-	struct group_memory *g, *next;
-
-	if (!m)
-		return;
-	HASH_ITER (hh, m->groups, g, next)
-		forget_group(m, g);
-	free(m);
-}
-
 static void begin_part(struct scaler_sources *s)
 {
-	s->kafka_memory = kafkamemory_new();
+	s->kafka_memory = mem_zalloc(sizeof(*s->kafka_memory));
+	s->kafka_memory->partitions = (struct shares){ .total = KAFKAMEMORY_PARTITIONS_MAX,
+		.few = KAFKAMEMORY_PARTITIONS_FEW };
 }
 
 static void end_part(struct scaler_sources *s)
 {
-	kafkamemory_free(s->kafka_memory);
+	struct kafkamemory *m = s->kafka_memory;
+	struct group_memory *g, *next;
+
+	HASH_ITER (hh, m->groups, g, next)
+		forget_group(m, g);
+	free(m);
 }
 
 const struct sources_part kafkamemory_part = { begin_part, end_part };

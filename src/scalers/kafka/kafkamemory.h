@@ -28,9 +28,6 @@
 
 struct kafkamemory;
 
-struct kafkamemory *kafkamemory_new(void);
-void kafkamemory_free(struct kafkamemory *m); /* NULL is fine */
-
 /*
  * Sets stuck for each partition. key: the question. poll_ms: the polling interval; 0: unknown, each
  * query counts as a poll. now_ms: loop clock. namespace_: whose share is used; without room, the

@@ -436,38 +436,23 @@ void rediswatch_stop(struct rediswatch *w)
 	free(w);
 }
 
-struct rediswatch_pool *rediswatch_pool_new(struct loop *loop, struct pool *redis)
+static void begin_part(struct scaler_sources *s)
 {
 	struct rediswatch_pool *p = mem_zalloc(sizeof(*p));
 
-	p->loop = loop;
-	p->redis = redis;
-	p->subs = redissub_pool_new(loop);
-	return p;
-}
-
-void rediswatch_pool_free(struct rediswatch_pool *p)
-{
-	if (!p)
-		return;
-	redissub_pool_free(p->subs);
-	free(p->text);
-	free(p);
-}
-
-size_t rediswatch_pool_connections(const struct rediswatch_pool *p)
-{
-	return redissub_pool_connections(p->subs);
-}
-
-static void begin_part(struct scaler_sources *s)
-{
-	s->redis_watches = rediswatch_pool_new(s->loop, s->redis);
+	p->loop = s->loop;
+	p->redis = s->redis;
+	p->subs = redissub_pool_new(s->loop);
+	s->redis_watches = p;
 }
 
 static void end_part(struct scaler_sources *s)
 {
-	rediswatch_pool_free(s->redis_watches);
+	struct rediswatch_pool *p = s->redis_watches;
+
+	redissub_pool_free(p->subs);
+	free(p->text);
+	free(p);
 }
 
 const struct sources_part rediswatch_part = { begin_part, end_part };

@@ -27,15 +27,6 @@ struct rediswatch_pool;
 struct rediswatch;
 
 /*
- * Owned by the daemon as scaler_sources.redis_watches. Sends queries through `redis`; owns the
- * subscription connections.
- */
-struct rediswatch_pool *rediswatch_pool_new(struct loop *loop, struct pool *redis);
-/* Call it before pool_free(redis); all watches must be stopped. */
-void rediswatch_pool_free(struct rediswatch_pool *p);
-size_t rediswatch_pool_connections(const struct rediswatch_pool *p);
-
-/*
  * The parameter `notify`. Part of the question's key, as one watch serves all triggers that share
  * the question.
  */

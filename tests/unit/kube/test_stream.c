@@ -256,7 +256,7 @@ static void a_reset_lets_live_streams_go_on(void **state)
 	first = fakeapi_next(f->api);
 	fakeapi_stream_start(first);
 	fakeapi_turn_until(f->api, &old.answered);
-	kube_watch_pool_reset(f->kube);
+	stream_reset_links(kube_streams(f->kube));
 	start(f, &ahead, 0); /* there is no known way again */
 	start(f, &behind, 0);
 	fakeapi_cut(fakeapi_next(f->api));

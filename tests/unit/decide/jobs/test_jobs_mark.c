@@ -61,6 +61,11 @@ static void test_mark(void **state)
 	}
 }
 
+static uint64_t failure_mark(const struct jobs_facts *facts)
+{
+	return jobs_ready_look(facts, &(struct jobs_decision){ 0 }).cause;
+}
+
 /* Which failures count as the same although their words change, and which do not. */
 static void test_failure_mark(void **state)
 {
@@ -72,29 +77,29 @@ static void test_failure_mark(void **state)
 			    other = { .metric_name = "s1-redis-b", .err = &lettered_failure },
 			    active = { .metric_name = "s0-redis-a", .queue = 1, .target = 1, .active = true };
 	struct jobs_facts facts = { .spec = &spec, .triggers = &trigger, .trigger_count = 1 };
-	uint64_t first = jobs_failure_mark(&facts), second;
+	uint64_t first = failure_mark(&facts), second;
 
 	(void)state;
 	trigger.err = &late;
-	assert_true(jobs_failure_mark(&facts) != first);
-	first = jobs_failure_mark(&facts);
+	assert_true(failure_mark(&facts) != first);
+	first = failure_mark(&facts);
 	trigger.err = &later;
-	assert_true(jobs_failure_mark(&facts) == first);
+	assert_true(failure_mark(&facts) == first);
 	trigger.err = &password;
-	assert_true(jobs_failure_mark(&facts) != first);
+	assert_true(failure_mark(&facts) != first);
 	facts.triggers = &other;
-	assert_true(jobs_failure_mark(&facts) != first);
+	assert_true(failure_mark(&facts) != first);
 	facts.jobs_err = &lettered_failure;
-	assert_true(jobs_failure_mark(&facts) != first);
+	assert_true(failure_mark(&facts) != first);
 	facts.jobs_err = NULL;
 	facts.triggers = &active;
 	facts.create_trouble =
 		"jobs.batch \"print-x7k2p\" is forbidden: exceeded quota: few, used: count/jobs.batch=10";
-	first = jobs_failure_mark(&facts);
+	first = failure_mark(&facts);
 	facts.create_trouble = "jobs.batch \"print-b0b1c\" is forbidden: exceeded quota: few, used: count/jobs.batch=9";
-	assert_true(jobs_failure_mark(&facts) == first);
+	assert_true(failure_mark(&facts) == first);
 	facts.create_trouble = "jobs.batch is forbidden: User cannot create resource";
-	second = jobs_failure_mark(&facts);
+	second = failure_mark(&facts);
 	assert_true(second != first && second != 0);
 }
 

@@ -21,7 +21,6 @@
 #include "scalers/cluster/keyvalues.h"
 #include "scalers/cluster/kubernetesresource.h"
 #include "scalers/scaler.h"
-#include "scalers/scalerbuild.h"
 #include "scalers/sources.h"
 
 #define MAPS    "/api/v1/namespaces/shop/configmaps"
@@ -46,19 +45,13 @@ const char *scaler_type_names(void)
 static int build_as(const char *pairs, const char *metric_type, const char *secrets_denied, struct scaler *out,
 	struct err *err)
 {
-	struct strmap m = { 0 };
-	struct scaler_params params = { .type = "kubernetes-resource",
+	const struct scaler_params params = { .type = "kubernetes-resource",
 		.index = 1,
 		.namespace_ = "shop",
 		.metric_type = metric_type,
-		.secrets_denied = secrets_denied,
-		.metadata = &m };
-	int failed;
+		.secrets_denied = secrets_denied };
 
-	pairs_fill(&m, pairs);
-	failed = scaler_build(&params, out, err);
-	strmap_done(&m);
-	return failed;
+	return pairs_build(&params, pairs, NULL, NULL, out, err);
 }
 
 static int build(const char *pairs, struct scaler *out, struct err *err)
@@ -162,12 +155,9 @@ static void rejected(void **state)
 	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
 		struct scaler s;
 		struct err err = { 0 };
+		int rc = build_as(rows[i].metadata, rows[i].metric_type, NULL, &s, &err);
 
-		if (build_as(rows[i].metadata, rows[i].metric_type, NULL, &s, &err) == 0)
-			fail_msg("%s was accepted", rows[i].metadata);
-		assert_int_equal(err.kind, ERR_INVALID);
-		if (!strstr(err.msg, rows[i].message))
-			fail_msg("%s: said \"%s\"", rows[i].metadata, err.msg);
+		pairs_refused(rc, rows[i].metadata, &err, rows[i].message);
 	}
 }
 
@@ -218,14 +208,14 @@ static int setup(void **state)
 	log_set_sink(drop_line, NULL);
 	t.sources.loop = fakeloop_start();
 	t.sources.kube = fakecluster_start(t.sources.loop);
-	t.sources.keys = keyvalues_new(t.sources.kube);
+	keyvalues_part.begin(&t.sources);
 	return 0;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	keyvalues_free(t.sources.keys);
+	keyvalues_part.end(&t.sources);
 	fakeloop_advance(0);
 	fakecluster_end();
 	fakeloop_end();
@@ -305,8 +295,7 @@ static void the_number_of_a_key(void **state)
 	assert_true(answer_of(where) == 7);
 	expect_failure(q, ERR_INVALID,
 		"ConfigMap shop/queue: key \"n\": the text does not begin with a number like 12 or 0.5");
-	assert_int_equal(fakecluster_watches(MAPS), 1);
-	assert_int_equal(keyvalues_watched(t.sources.keys), 1);
+	assert_int_equal(fakecluster_watches(""), 1);
 	question_unref(q);
 	question_unref(where);
 }
@@ -366,20 +355,18 @@ static void one_watch_for_each_object(void **state)
 	assert_true(answer_of(m) == 2);
 	assert_true(answer_of(n) == 1);
 	assert_true(answer_of(other) == 3);
-	assert_int_equal(keyvalues_watched(t.sources.keys), 2);
-	assert_int_equal(fakecluster_watches(MAPS), 2);
+	assert_int_equal(fakecluster_watches(""), 2);
 	/* One of the two is not used any more. */
 	for (int i = 0; i < 5; i++) {
 		fakeloop_advance(100000);
 		assert_true(answer_of(m) == 2);
 	}
-	assert_int_equal(keyvalues_watched(t.sources.keys), 1);
+	assert_int_equal(fakecluster_watches(""), 1);
 	fakecluster_change(QUEUE, "{'data':{'n':'5'}}");
 	fakeloop_advance(10);
 	assert_true(answer_of(n) == 5);
 	fakeloop_advance(400000);
-	assert_int_equal(keyvalues_watched(t.sources.keys), 0);
-	assert_int_equal(fakecluster_watches(MAPS), 0);
+	assert_int_equal(fakecluster_watches(""), 0);
 	question_unref(n);
 	question_unref(m);
 	question_unref(other);
@@ -430,9 +417,10 @@ int __wrap_strcmp(const char *a, const char *b)
 /* Releasing a number must not compare it with all others. */
 static void a_thousand_numbers_of_one_object(void **state)
 {
-	struct keyvalues *keys = keyvalues_new(t.sources.kube);
+	struct scaler_sources s = { .kube = t.sources.kube };
 
 	(void)state;
+	keyvalues_part.begin(&s);
 	comparisons = 0;
 	for (int i = 0; i < 1000; i++) {
 		MEM_AUTO char *key = mem_printf("n%d", i / 2 * 7919 % 1000);
@@ -442,9 +430,9 @@ static void a_thousand_numbers_of_one_object(void **state)
 			.key = key,
 			.how = { .type = i % 2 ? KEYNUMBER_QUANTITY : KEYNUMBER_FLOAT64 } };
 
-		keyvalues_get(keys, &of);
+		keyvalues_get(s.keys, &of);
 	}
-	keyvalues_free(keys);
+	keyvalues_part.end(&s);
 	assert_true(comparisons < 20 * 1000);
 }
 
@@ -555,10 +543,10 @@ static void looks_when_the_number_changes(void **state)
 	assert_int_equal(t.looks, 4);
 	/* A watcher keeps it. */
 	fakeloop_advance(3600000);
-	assert_int_equal(keyvalues_watched(t.sources.keys), 1);
+	assert_int_equal(fakecluster_watches(""), 1);
 	q->type->unwatch(watch);
 	fakeloop_advance(3600000);
-	assert_int_equal(keyvalues_watched(t.sources.keys), 0);
+	assert_int_equal(fakecluster_watches(""), 0);
 	question_unref(q);
 }
 

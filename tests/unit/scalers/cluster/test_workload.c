@@ -15,13 +15,13 @@
 
 #include "../../fakes/fakecluster.h"
 #include "../../fakes/fakeloop.h"
+#include "../pairs.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "scalers/cluster/podcounts.h"
 #include "scalers/cluster/podtable.h"
 #include "scalers/cluster/workload.h"
 #include "scalers/scaler.h"
-#include "scalers/scalerbuild.h"
 #include "scalers/sources.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -41,28 +41,14 @@ const char *scaler_type_names(void)
 
 /* ---- Parameters ---- */
 
-/* "k: v|k: v" */
 static int build(const char *pairs, const char *metric_type, struct scaler *out, struct err *err)
 {
-	struct strmap m = { 0 };
-	struct scaler_params params = { .type = "kubernetes-workload",
+	const struct scaler_params params = { .type = "kubernetes-workload",
 		.index = 1,
 		.namespace_ = "shop",
-		.metric_type = metric_type,
-		.metadata = &m };
-	char *copy = mem_dup(pairs), *rest = copy, *piece;
-	int failed;
+		.metric_type = metric_type };
 
-	while ((piece = strsep(&rest, "|")) != NULL) {
-		char *colon = strstr(piece, ": ");
-
-		*colon = '\0';
-		strmap_set(&m, piece, colon + 2);
-	}
-	free(copy);
-	failed = scaler_build(&params, out, err);
-	strmap_done(&m);
-	return failed;
+	return pairs_build(&params, pairs, NULL, NULL, out, err);
 }
 
 static void accepted(void **state)
@@ -74,11 +60,11 @@ static void accepted(void **state)
 		double activation;
 		enum metric_target_type type;
 	} rows[] = {
-		{ "podSelector: app=web|value: 1", NULL, "app=web", false, 1000, 0, METRIC_AVERAGE_VALUE },
-		{ "podSelector:  app == web , tier in (a, b) |value: 0.5|activationValue: 3.5|groupByNode: true",
-			"Value", "app=web,tier in (a,b)", true, 500, 3.5, METRIC_VALUE },
-		{ "podSelector: !canary|value: 1e3|activationValue: -1|groupByNode: F", "AverageValue", "!canary",
-			false, 1000000, -1, METRIC_AVERAGE_VALUE },
+		{ "podSelector=app=web|value=1", NULL, "app=web", false, 1000, 0, METRIC_AVERAGE_VALUE },
+		{ "podSelector= app == web , tier in (a, b) |value=0.5|activationValue=3.5|groupByNode=true", "Value",
+			"app=web,tier in (a,b)", true, 500, 3.5, METRIC_VALUE },
+		{ "podSelector=!canary|value=1e3|activationValue=-1|groupByNode=F", "AverageValue", "!canary", false,
+			1000000, -1, METRIC_AVERAGE_VALUE },
 	};
 
 	(void)state;
@@ -108,33 +94,30 @@ static void rejected(void **state)
 	static const struct {
 		const char *metadata, *metric_type, *message;
 	} rows[] = {
-		{ "value: 1", NULL,
+		{ "value=1", NULL,
 			"trigger 1 (kubernetes-workload): missing required parameter \"podSelector\" in "
 			"[triggerMetadata]" },
-		{ "podSelector: app=web", NULL, "no value given" },
-		{ "podSelector: app=web|value: 0", NULL, "parameter \"value\" value \"0\" must be greater than 0" },
-		{ "podSelector: app=web|value: -2", NULL, "\"value\" value \"-2\" must be greater than 0" },
-		{ "podSelector: app=web|value: one", NULL, "\"value\" value \"one\": must be a number" },
-		{ "podSelector: app=web|value: 1|activationValue: x", NULL,
+		{ "podSelector=app=web", NULL, "no value given" },
+		{ "podSelector=app=web|value=0", NULL, "parameter \"value\" value \"0\" must be greater than 0" },
+		{ "podSelector=app=web|value=-2", NULL, "\"value\" value \"-2\" must be greater than 0" },
+		{ "podSelector=app=web|value=one", NULL, "\"value\" value \"one\": must be a number" },
+		{ "podSelector=app=web|value=1|activationValue=x", NULL,
 			"\"activationValue\" value \"x\": must be a number" },
-		{ "podSelector: app=web|value: 1|groupByNode: yes", NULL,
+		{ "podSelector=app=web|value=1|groupByNode=yes", NULL,
 			"\"groupByNode\" value \"yes\": must be true or false" },
-		{ "podSelector: app in web|value: 1", NULL,
+		{ "podSelector=app in web|value=1", NULL,
 			"parameter \"podSelector\": error parsing pod selector: \"app in web\" (character 8): "
 			"\"in\" and \"notin\" need values in brackets" },
-		{ "podSelector: app=web|value: 1", "Utilization", "'Utilization' metric type is unsupported" },
+		{ "podSelector=app=web|value=1", "Utilization", "'Utilization' metric type is unsupported" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct scaler s;
 		struct err err = { 0 };
+		int rc = build(rows[i].metadata, rows[i].metric_type, &s, &err);
 
-		if (build(rows[i].metadata, rows[i].metric_type, &s, &err) == 0)
-			fail_msg("%s was accepted", rows[i].metadata);
-		assert_int_equal(err.kind, ERR_INVALID);
-		if (!strstr(err.msg, rows[i].message))
-			fail_msg("%s: said \"%s\"", rows[i].metadata, err.msg);
+		pairs_refused(rc, rows[i].metadata, &err, rows[i].message);
 	}
 }
 
@@ -143,7 +126,7 @@ static void unknown_keys(void **state)
 	struct scaler s;
 
 	(void)state;
-	assert_int_equal(build("podSelector: app=web|value: 1|groupbyNode: true", NULL, &s, NULL), 0);
+	assert_int_equal(build("podSelector=app=web|value=1|groupbyNode: true", NULL, &s, NULL), 0);
 	assert_string_equal(s.unknown, "\"groupbyNode\" (did you mean \"groupByNode\"?)");
 	scaler_done(&s);
 }
@@ -171,14 +154,14 @@ static int setup(void **state)
 	log_set_sink(drop_line, NULL);
 	t.sources.loop = fakeloop_start();
 	t.sources.kube = fakecluster_start(t.sources.loop);
-	t.sources.pods = podcounts_new(t.sources.kube);
+	podcounts_part.begin(&t.sources);
 	return 0;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	podcounts_free(t.sources.pods);
+	podcounts_part.end(&t.sources);
 	fakeloop_advance(0);
 	fakecluster_end();
 	fakeloop_end();
@@ -248,8 +231,8 @@ static double answer_of(struct question *q)
 
 static void counts_what_has_not_ended(void **state)
 {
-	struct question *pods = question("podSelector: app=web|value: 1"),
-			*nodes = question("podSelector: app=web|value: 1|groupByNode: true");
+	struct question *pods = question("podSelector=app=web|value=1"),
+			*nodes = question("podSelector=app=web|value=1|groupByNode=true");
 
 	(void)state;
 	assert_true(answer_of(pods) == 0); /* the API server has no pods */
@@ -280,23 +263,22 @@ static void counts_what_has_not_ended(void **state)
 
 static void one_watch_per_namespace_and_selector(void **state)
 {
-	struct question *web = question("podSelector: app=web|value: 1"),
-			*same = question("podSelector:  app == web|value: 7"),
-			*db = question("podSelector: app=db|value: 1");
+	struct question *web = question("podSelector=app=web|value=1"),
+			*same = question("podSelector= app == web|value=7"),
+			*db = question("podSelector=app=db|value=1");
 
 	(void)state;
 	answer_of(web);
 	answer_of(same);
-	assert_int_equal(podcounts_watched(t.sources.pods), 1);
+	assert_int_equal(fakecluster_watches(""), 1);
 	answer_of(db);
-	assert_int_equal(podcounts_watched(t.sources.pods), 2);
+	assert_int_equal(fakecluster_watches(""), 2);
 	/* Not used any more. */
 	fakeloop_advance(240000);
 	answer_of(web);
 	fakeloop_advance(100000);
-	assert_int_equal(podcounts_watched(t.sources.pods), 1);
+	assert_int_equal(fakecluster_watches(""), 1);
 	fakeloop_advance(300000);
-	assert_int_equal(podcounts_watched(t.sources.pods), 0);
 	assert_int_equal(fakecluster_watches(PODS), 0);
 	/* Used again. */
 	pod("a", "web", "Running", "n1");
@@ -308,7 +290,7 @@ static void one_watch_per_namespace_and_selector(void **state)
 
 static void waits_for_the_first_list(void **state)
 {
-	struct question *q = question("podSelector: app=web|value: 1");
+	struct question *q = question("podSelector=app=web|value=1");
 	void *handle;
 
 	(void)state;
@@ -332,7 +314,7 @@ static void waits_for_the_first_list(void **state)
 
 static void too_late(void **state)
 {
-	struct question *q = question("podSelector: app=web|value: 1");
+	struct question *q = question("podSelector=app=web|value=1");
 
 	(void)state;
 	pod("a", "web", "Running", "n");
@@ -350,7 +332,7 @@ static void too_late(void **state)
 
 static void forbidden_is_an_error(void **state)
 {
-	struct question *q = question("podSelector: app=web|value: 1");
+	struct question *q = question("podSelector=app=web|value=1");
 
 	(void)state;
 	pod("a", "web", "Running", "n");
@@ -372,7 +354,7 @@ static void forbidden_is_an_error(void **state)
 
 static void a_count_holds_for_half_a_minute(void **state)
 {
-	struct question *q = question("podSelector: app=web|value: 1");
+	struct question *q = question("podSelector=app=web|value=1");
 	void *watch = q->type->watch(&t.sources, q, on_look, NULL);
 
 	(void)state;
@@ -403,7 +385,7 @@ static void a_count_holds_for_half_a_minute(void **state)
 
 static void listed_anew_old_and_new_are_not_added(void **state)
 {
-	struct question *q = question("podSelector: app=web|value: 1");
+	struct question *q = question("podSelector=app=web|value=1");
 
 	(void)state;
 	for (int i = 0; i < 4; i++) {
@@ -437,8 +419,8 @@ static void listed_anew_old_and_new_are_not_added(void **state)
 
 static void looks_when_the_count_changes(void **state)
 {
-	struct question *pods = question("podSelector: app=web|value: 1"),
-			*nodes = question("podSelector: app=web|value: 1|groupByNode: true");
+	struct question *pods = question("podSelector=app=web|value=1"),
+			*nodes = question("podSelector=app=web|value=1|groupByNode=true");
 	void *by_pod = pods->type->watch(&t.sources, pods, on_look, NULL), *by_node;
 
 	(void)state;
@@ -464,10 +446,10 @@ static void looks_when_the_count_changes(void **state)
 	assert_int_equal(t.looks, 1);
 	/* A watcher keeps it. */
 	fakeloop_advance(3600000);
-	assert_int_equal(podcounts_watched(t.sources.pods), 1);
+	assert_int_equal(fakecluster_watches(""), 1);
 	nodes->type->unwatch(by_node);
 	fakeloop_advance(3600000);
-	assert_int_equal(podcounts_watched(t.sources.pods), 0);
+	assert_int_equal(fakecluster_watches(""), 0);
 	question_unref(pods);
 	question_unref(nodes);
 }
@@ -484,7 +466,7 @@ static void on_look_end(void *arg)
 
 static void one_who_is_told_ends_all(void **state)
 {
-	struct question *q = question("podSelector: app=web|value: 1");
+	struct question *q = question("podSelector=app=web|value=1");
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(watches); i++)

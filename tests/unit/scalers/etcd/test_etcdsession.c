@@ -11,8 +11,7 @@
 static struct {
 	struct fixture *f;
 	struct h2server *server;
-	struct grpc_pool *grpc;
-	struct etcdsession_pool *pool;
+	struct scaler_sources sources;
 	struct etcdcluster *cluster; /* an unused port first, then the server */
 	bool (*answer)(unsigned request, uint32_t stream, struct buf *out);
 } w;
@@ -43,16 +42,16 @@ static int setup(void **state)
 		return -1;
 	w.f = *state;
 	w.server = h2server_start(w.f->loop, on_request, NULL);
-	w.grpc = grpc_pool_new(w.f->loop);
-	w.pool = etcdsession_pool_new(w.f->loop, w.grpc);
+	w.sources = (struct scaler_sources){ .loop = w.f->loop, .grpc = grpc_pool_new(w.f->loop) };
+	etcdsession_part.begin(&w.sources);
 	w.cluster = make_cluster("", "me");
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	etcdsession_pool_free(w.pool);
-	grpc_pool_free(w.grpc);
+	etcdsession_part.end(&w.sources);
+	grpc_pool_free(w.sources.grpc);
 	etcdcluster_unref(w.cluster);
 	h2server_end(w.server);
 	return fixture_teardown(state);
@@ -83,7 +82,7 @@ static void on_pass(void *arg, const struct etcdsession_pass *pass, const struct
 static void enter(struct result *r, struct etcdcluster *cluster, int64_t within_ms)
 {
 	*r = (struct result){ 0 };
-	r->entry = etcdsession_enter(w.pool, cluster, "shop", loop_now_ms(w.f->loop) + within_ms, on_pass, r);
+	r->entry = etcdsession_enter(w.sources.etcd, cluster, "shop", loop_now_ms(w.f->loop) + within_ms, on_pass, r);
 	assert_int_equal(r->done, 0);
 }
 
@@ -154,10 +153,10 @@ static void a_token_is_dropped_once(void **state)
 	w.answer = give_token;
 	enter(&a, w.cluster, 5000);
 	expect(&a, "token: tok.0");
-	assert_int_equal(etcdsession_complain(w.pool, w.cluster, &a.pass, &err), ETCDSESSION_TOKEN);
+	assert_int_equal(etcdsession_complain(w.sources.etcd, w.cluster, &a.pass, &err), ETCDSESSION_TOKEN);
 	enter(&b, w.cluster, 5000);
 	expect(&b, "token: tok.1");
-	assert_int_equal(etcdsession_complain(w.pool, w.cluster, &a.pass, &err), ETCDSESSION_TOKEN);
+	assert_int_equal(etcdsession_complain(w.sources.etcd, w.cluster, &a.pass, &err), ETCDSESSION_TOKEN);
 	enter(&b, w.cluster, 5000);
 	expect(&b, "token: tok.1");
 	assert_int_equal(h2server_requests(w.server), 2);
@@ -192,7 +191,7 @@ static void disabled_authentication_needs_no_token(void **state)
 	expect(&r, "nobody");
 	assert_int_equal(h2server_requests(w.server), 1);
 	w.answer = give_token; /* authentication was enabled */
-	assert_int_equal(etcdsession_complain(w.pool, w.cluster, &r.pass, &err), ETCDSESSION_TOKEN);
+	assert_int_equal(etcdsession_complain(w.sources.etcd, w.cluster, &r.pass, &err), ETCDSESSION_TOKEN);
 	enter(&r, w.cluster, 5000);
 	expect(&r, "token: tok.1");
 }
@@ -206,7 +205,7 @@ static void without_a_user_there_is_no_login(void **state)
 	(void)state;
 	enter(&r, cluster, 5000);
 	expect(&r, "nobody");
-	assert_int_equal(etcdsession_complain(w.pool, cluster, &r.pass, &err), ETCDSESSION_NO);
+	assert_int_equal(etcdsession_complain(w.sources.etcd, cluster, &r.pass, &err), ETCDSESSION_NO);
 	assert_int_equal(h2server_requests(w.server), 0);
 	etcdcluster_unref(cluster);
 }
@@ -223,9 +222,9 @@ static void the_next_member_is_tried(void **state)
 	enter(&r, cluster, 5000);
 	expect(&r, "token: tok.0");
 	assert_int_equal(r.pass.member, 1);
-	assert_int_equal(etcdsession_complain(w.pool, cluster, &r.pass, &wrong), ETCDSESSION_NO);
-	assert_int_equal(etcdsession_complain(w.pool, cluster, &r.pass, &down), ETCDSESSION_MEMBER);
-	assert_int_equal(etcdsession_complain(w.pool, cluster, &r.pass, &down),
+	assert_int_equal(etcdsession_complain(w.sources.etcd, cluster, &r.pass, &wrong), ETCDSESSION_NO);
+	assert_int_equal(etcdsession_complain(w.sources.etcd, cluster, &r.pass, &down), ETCDSESSION_MEMBER);
+	assert_int_equal(etcdsession_complain(w.sources.etcd, cluster, &r.pass, &down),
 		ETCDSESSION_MEMBER); /* about the same token */
 	enter(&r, cluster, 5000);
 	expect(&r, "token: tok.0");

@@ -148,14 +148,15 @@ static void stage_setup(struct stage *s, struct world *w, struct webaccess *acce
 	s->sources.loop = w->f->loop;
 	s->sources.web = webclient_new(w->f->loop, 3000);
 	s->sources.tokens = webtoken_store_new(w->f->loop, s->sources.web, NULL);
-	s->sources.pauses = httppauses_new(w->f->loop);
+	httppauses_part.begin(&s->sources);
 	s->question = question_new(&type, mem_dup("tested 1"), mem_dup("tested server"), login);
 }
 
 static void stage_done(struct stage *s)
 {
 	question_unref(s->question);
-	httppauses_free(s->sources.pauses);
+	if (s->sources.pauses)
+		httppauses_part.end(&s->sources);
 	webtoken_store_free(s->sources.tokens);
 	webclient_free(s->sources.web);
 }
@@ -286,7 +287,7 @@ static void a_pause_is_kept(void **state)
 	assert_non_null(strstr(g.err.msg, " asked to be left alone (Retry-After): for another 7 s"));
 	stage_setup(&t, *state, webaccess_new(&other, &err));
 	plan.paths[0] = "/a";
-	httppauses_free(t.sources.pauses);
+	httppauses_part.end(&t.sources);
 	t.sources.pauses = s.sources.pauses;
 	g = ask(&t);
 	assert_int_equal(g.err.kind, ERR_NONE);

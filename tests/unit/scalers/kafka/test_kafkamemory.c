@@ -16,6 +16,8 @@
 
 #define POLL_MS 30000
 
+static struct scaler_sources sources;
+
 /* Two partitions with these committed offsets, as "stuck" bits: 1 the first, 2 the second. */
 static unsigned look(struct kafkamemory *m, const char *key, int64_t now_ms, int64_t a, int64_t b)
 {
@@ -27,9 +29,15 @@ static unsigned look(struct kafkamemory *m, const char *key, int64_t now_ms, int
 	return (unsigned)stuck[0] | (unsigned)stuck[1] << 1;
 }
 
+static struct kafkamemory *begun(void)
+{
+	kafkamemory_part.begin(&sources);
+	return sources.kafka_memory;
+}
+
 static void polls(void **state)
 {
-	struct kafkamemory *m = kafkamemory_new();
+	struct kafkamemory *m = begun();
 
 	(void)state;
 	assert_int_equal(look(m, "g", 1000, 5, 7), 0);                /* never seen before */
@@ -39,13 +47,13 @@ static void polls(void **state)
 	assert_int_equal(look(m, "h", 1000 + 3 * POLL_MS, 6, 8), 0);  /* nothing is known of another group */
 	assert_int_equal(look(m, "g", 1000 + 4 * POLL_MS, -1, 8), 2); /* no committed offsets any more */
 	assert_int_equal(look(m, "g", 1000 + 5 * POLL_MS, 6, 8), 2);
-	kafkamemory_free(m);
+	kafkamemory_part.end(&sources);
 }
 
 /* Extra queries do not make a healthy consumer that commits once a minute stuck. */
 static void queries_between_polls(void **state)
 {
-	struct kafkamemory *m = kafkamemory_new();
+	struct kafkamemory *m = begun();
 
 	(void)state;
 	assert_int_equal(look(m, "g", 1000, 5, 7), 0);
@@ -57,7 +65,7 @@ static void queries_between_polls(void **state)
 	assert_int_equal(look(m, "g", 1000 + POLL_MS + 20000, 6, 9), 0);
 	/* A query slightly before the interval counts as a poll. */
 	assert_int_equal(look(m, "g", 900 + 2 * POLL_MS, 6, 9), 1);
-	kafkamemory_free(m);
+	kafkamemory_part.end(&sources);
 }
 
 /* So many partitions that a namespace has room for three such groups. */
@@ -80,7 +88,7 @@ static bool all_stuck(struct kafkamemory *m, const char *key, const char *namesp
 
 static void limits(void **state)
 {
-	struct kafkamemory *m = kafkamemory_new();
+	struct kafkamemory *m = begun();
 	char key[16];
 
 	(void)state;
@@ -95,13 +103,13 @@ static void limits(void **state)
 	/* Groups not asked about for an hour are forgotten, too. */
 	assert_int_equal(look(m, "other", 1000 + 2 * KAFKAMEMORY_FORGET_MS, 5, 7), 0);
 	assert_false(all_stuck(m, "g3", "shop", 1000 + 2 * KAFKAMEMORY_FORGET_MS + POLL_MS));
-	kafkamemory_free(m);
+	kafkamemory_part.end(&sources);
 }
 
 /* One namespace at its limit does not displace another's offsets. */
 static void namespaces(void **state)
 {
-	struct kafkamemory *m = kafkamemory_new();
+	struct kafkamemory *m = begun();
 	char key[16];
 
 	(void)state;
@@ -114,7 +122,7 @@ static void namespaces(void **state)
 	assert_int_equal(look(m, "first", 1000 + POLL_MS, 5, 7), 3);
 	assert_true(all_stuck(m, "mine", "shop", 1000 + POLL_MS));
 	assert_true(all_stuck(m, "g19", "noisy", 1000 + POLL_MS));
-	kafkamemory_free(m);
+	kafkamemory_part.end(&sources);
 }
 
 int main(void)

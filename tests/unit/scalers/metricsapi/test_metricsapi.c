@@ -22,27 +22,15 @@
 #include "scalers/metricsapi/serviceurls.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
-#include "scalers/scalerbuild.h"
 #include "scalers/sources.h"
 
 /* ---- Parameters ---- */
 
 static int build(const char *metadata, const char *auth, const char *metric_type, struct scaler *out, struct err *err)
 {
-	struct strmap m = { 0 }, a = { 0 };
-	struct scaler_params params = { .type = "metrics-api",
-		.index = 2,
-		.metric_type = metric_type,
-		.metadata = &m,
-		.auth = &a };
-	int failed;
+	const struct scaler_params params = { .type = "metrics-api", .index = 2, .metric_type = metric_type };
 
-	pairs_fill(&m, metadata);
-	pairs_fill(&a, auth);
-	failed = scaler_build(&params, out, err);
-	strmap_done(&m);
-	strmap_done(&a);
-	return failed;
+	return pairs_build(&params, metadata, auth, NULL, out, err);
 }
 
 #define URL "url=http://api.shop:8080/stats?x=1|"
@@ -703,7 +691,7 @@ static void retry_after_is_respected(void **state)
 	void *handle;
 
 	(void)state;
-	sources.pauses = httppauses_new(sources.loop);
+	httppauses_part.begin(&sources);
 	ask(SAME);
 	t.retry_after_ms = 7000;
 	give(0, 429, "");
@@ -729,7 +717,7 @@ static void retry_after_is_respected(void **state)
 		assert_non_null(strstr(t.err.msg, "http://10.0.0.1:80: api returned 503"));
 		done();
 	}
-	httppauses_free(sources.pauses);
+	httppauses_part.end(&sources);
 	sources.pauses = NULL;
 }
 

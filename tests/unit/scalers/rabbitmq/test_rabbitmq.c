@@ -16,29 +16,16 @@
 #include "base/mem.h"
 #include "scalers/rabbitmq/rabbitmqparams.h"
 #include "scalers/scaler.h"
-#include "scalers/scalerbuild.h"
 
 static int build_as(const struct pod_identity *identity, const char *metadata, const char *auth, const char *env,
 	struct scaler *out, struct err *err)
 {
-	struct strmap m = { 0 }, a = { 0 }, e = { 0 };
-	struct scaler_params params = { .type = "rabbitmq",
+	const struct scaler_params params = { .type = "rabbitmq",
 		.namespace_ = "shop",
 		.index = 2,
-		.metadata = &m,
-		.auth = &a,
-		.identity = identity,
-		.env = &e };
-	int failed;
+		.identity = identity };
 
-	pairs_fill(&m, metadata);
-	pairs_fill(&a, auth);
-	pairs_fill(&e, env);
-	failed = scaler_build(&params, out, err);
-	strmap_done(&m);
-	strmap_done(&a);
-	strmap_done(&e);
-	return failed;
+	return pairs_build(&params, metadata, auth, env, out, err);
 }
 
 static int build(const char *metadata, const char *auth, const char *env, struct scaler *out, struct err *err)

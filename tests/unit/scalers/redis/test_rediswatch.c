@@ -49,7 +49,7 @@ static int world_setup(void **state)
 	w->f = f;
 	w->sources.loop = w->f->loop;
 	w->sources.redis = redis_new(w->f->loop);
-	w->sources.redis_watches = rediswatch_pool_new(w->f->loop, w->sources.redis);
+	rediswatch_part.begin(&w->sources);
 	w->listener = fixture_listen(&port);
 	w->query.fd = w->sub.fd = -1;
 	snprintf(w->address, sizeof(w->address), "127.0.0.1:%u", port);
@@ -64,7 +64,8 @@ static int world_teardown(void **state)
 	void *f = w->f;
 
 	rediswatch_stop(w->watch);
-	rediswatch_pool_free(w->sources.redis_watches);
+	if (w->sources.redis_watches)
+		rediswatch_part.end(&w->sources);
 	pool_free(w->sources.redis);
 	redisendpoint_unref(w->endpoint);
 	client_close(&w->query);
@@ -180,8 +181,8 @@ static void missing_flags_are_reported(void **state)
 		UNTIL(w->f, rediswatch_report(w->watch).state == WATCH_OFF);
 		expect_report(w, WATCH_OFF, rows[i].says);
 		assert_true(rediswatch_report(w->watch).tell);
-		assert_int_equal(w->looks, 1); /* so that it is reported soon */
-		assert_int_equal(rediswatch_pool_connections(w->sources.redis_watches), 0);
+		assert_int_equal(w->looks, 1);                     /* so that it is reported soon */
+		assert_false(client_accept(&w->sub, w->listener)); /* nothing subscribes */
 		rediswatch_stop(w->watch);
 		w->watch = NULL;
 		fixture_linger(w->f, 5);
@@ -213,7 +214,7 @@ static void a_server_that_refuses_config_get(void **state)
 		"if "
 		"it has at least Kglszh, set notify: \"auto\"");
 	assert_int_equal(w->looks, 0);
-	assert_int_equal(rediswatch_pool_connections(w->sources.redis_watches), 0);
+	assert_false(client_accept(&w->sub, w->listener)); /* nothing subscribes */
 	rediswatch_stop(w->watch);
 	fixture_linger(w->f, 5);
 	begin(w, REDISWATCH_AUTO, REDISWATCH_LENGTHS);
@@ -313,7 +314,7 @@ static void words_of_notify(void **state)
 		"trigger 0 (redis): unable to set param \"notify\" value \"on\": must be one of auto, off");
 	strmap_done(&metadata);
 	assert_null(start(w, REDISWATCH_OFF, REDISWATCH_LENGTHS));
-	rediswatch_pool_free(w->sources.redis_watches);
+	rediswatch_part.end(&w->sources);
 	w->sources.redis_watches = NULL;
 	assert_null(start(w, REDISWATCH_AUTO, REDISWATCH_LENGTHS)); /* `kscaled check` */
 }
