@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "net/identity/identity.h"
+#include "scalers/params.h"
 
 void httplogin_done(struct httplogin *login)
 {
@@ -24,7 +25,5 @@ int httplogin_take_url(struct httplogin *login, struct buf *url, struct err *err
 
 	mem_free_secret(login->url);
 	login->url = buf_take(url);
-	return too_long ? err_set(err, ERR_INVALID, "parameter \"query\" is too long: the URL may have %zu bytes",
-				  HTTPLOGIN_URL_MAX)
-			: 0;
+	return too_long ? params_wrong(err, "query", "is too long: the URL may have %zu bytes", HTTPLOGIN_URL_MAX) : 0;
 }

@@ -172,7 +172,8 @@ struct scaler_build {
 	void *data;            /* of the type; the fields of its tables are read */
 	bool open;             /* some values are unknown: no question is made */
 	/* ---- what build sets ---- */
-	char *metric_name;  /* owned: the part behind "sN-"; NULL: depends on unknown values */
+	/* owned: the part behind "sN-", which the frame normalises; NULL: depends on unknown values */
+	char *metric_name;
 	char *source;       /* owned; the question's; over HTTP NULL is the URL's origin */
 	int64_t timeout_ms; /* the question's; over HTTP 0 is the login's */
 	struct buf key;     /* params_add_key */
@@ -208,6 +209,14 @@ void params_add_key(struct scaler_build *b, const char *text);
  * however they were written. May contain secrets.
  */
 void params_put_key(const struct param_table *t, const void *fields, struct buf *out);
+
+/*
+ * ERR_INVALID about a parameter, a literal: `parameter "name" ` and the text, or without the blank
+ * if that begins with a colon. -1.
+ */
+int params_wrong(struct err *err, const char *name, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Prepends `parameter "name": `, a literal, to the message; -1. */
+int params_wrap(struct err *err, const char *name);
 
 /* ERR_INVALID when only one of two parameters that belong together is given. */
 int params_check_pair(const char *name, const char *value, const char *other_name, const char *other, struct err *err);

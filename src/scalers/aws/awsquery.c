@@ -36,7 +36,7 @@ static int take_url(const struct awsquery_fields *f, const char *service, char *
 		      *clean = httpurl_without_user(f->endpoint ? f->endpoint : usual, err);
 
 	if (!clean)
-		return err_wrap(err, "parameter \"awsEndpoint\"");
+		return params_wrap(err, "awsEndpoint");
 	httpurl_cut_slashes(clean);
 	*url = mem_printf("%s/", clean);
 	return 0;

@@ -37,7 +37,7 @@ static char *make_body(const char *stream, struct err *err)
 	char *text = body ? json_text(body) : NULL;
 
 	if (!body) /* not UTF-8 */
-		err_set(err, ERR_INVALID, "parameter \"streamName\": is not UTF-8");
+		params_wrong(err, "streamName", ": is not UTF-8");
 	json_decref(body);
 	return text;
 }
@@ -46,7 +46,7 @@ static int build(struct scaler_build *b, struct err *err)
 {
 	struct kinesis *q = b->data;
 
-	b->metric_name = params_normalise(mem_printf("aws-kinesis-%s", q->stream));
+	b->metric_name = mem_printf("aws-kinesis-%s", q->stream);
 	if (awsquery_login(b, "kinesis", &q->login, err))
 		return -1;
 	q->body = make_body(q->stream, err);

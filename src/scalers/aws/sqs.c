@@ -65,7 +65,7 @@ char *sqs_queue_name(const char *url, struct err *err)
 	len = name ? strcspn(name + 1, "/?#") : 0;
 	if (len > 0 && name[1 + len] != '/')
 		return mem_dupn(name + 1, len);
-	err_set(err, ERR_INVALID, "parameter \"queueURL\": cannot get queueName from queueURL");
+	params_wrong(err, "queueURL", ": cannot get queueName from queueURL");
 	return NULL;
 }
 
@@ -76,7 +76,7 @@ static char *make_body(const char *queue_url, unsigned also, struct err *err)
 	char *text;
 
 	if (!body) { /* not UTF-8 */
-		err_set(err, ERR_INVALID, "parameter \"queueURL\": is not UTF-8");
+		params_wrong(err, "queueURL", ": is not UTF-8");
 		return NULL;
 	}
 	for (size_t i = 0; i < MEM_COUNT(attributes); i++)
@@ -96,7 +96,7 @@ static int build(struct scaler_build *b, struct err *err)
 		q->name = sqs_queue_name(q->queue_url, err);
 		if (!q->name)
 			return -1;
-		b->metric_name = params_normalise(mem_printf("aws-sqs-%s", q->name));
+		b->metric_name = mem_printf("aws-sqs-%s", q->name);
 	}
 	if (awsquery_login(b, "sqs", &q->login, err))
 		return -1;

@@ -83,14 +83,14 @@ static int take_names(struct blobs *q, struct err *err)
 	if (q->pattern || q->recursive)
 		*q->delimiter = '\0';
 	q->glob = q->pattern ? blobglob_new(q->pattern, err) : NULL;
-	return q->pattern && !q->glob ? err_wrap(err, "parameter \"globPattern\"") : 0;
+	return q->pattern && !q->glob ? params_wrap(err, "globPattern") : 0;
 }
 
 static int build(struct scaler_build *b, struct err *err)
 {
 	struct blobs *q = b->data;
 
-	b->metric_name = params_normalise(mem_printf("azure-blob-%s", q->container));
+	b->metric_name = mem_printf("azure-blob-%s", q->container);
 	if (take_names(q, err) || storageaccount_login(b, &service, &q->account, err))
 		return -1;
 	b->timeout_ms = TIMEOUT_MS;

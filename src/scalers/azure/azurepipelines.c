@@ -81,14 +81,14 @@ static int check(const struct pipelines *f, struct err *err)
 	if (f->fetched && f->parent)
 		return err_set_about(err, "jobsToFetch", "cannot specify both jobsToFetch and parent at the same time");
 	if (f->login.url && f->login.url[strlen(f->login.url) - 1] == '/')
-		return err_set(err, ERR_INVALID,
-			"parameter \"organizationURL\": failed to extract organization name from organizationURL: it "
+		return params_wrong(err, "organizationURL",
+			": failed to extract organization name from organizationURL: it "
 			"must not end with a slash");
 	if (!f->pool_name && f->pool_id <= 0)
 		return err_set_about(err, "poolName", "no poolName or poolID given");
 	if (f->demands.count > PIPELINEJOBS_DEMANDS_MAX)
-		return err_set(err, ERR_INVALID, "parameter \"demands\": %zu are given, at most %d are allowed",
-			f->demands.count, PIPELINEJOBS_DEMANDS_MAX);
+		return params_wrong(err, "demands", ": %zu are given, at most %d are allowed", f->demands.count,
+			PIPELINEJOBS_DEMANDS_MAX);
 	return 0;
 }
 
@@ -103,7 +103,7 @@ static int log_in_by_token(const char *token, struct httplogin *out, struct err 
 	mem_free_secret(pair);
 	mem_free_secret(encoded);
 	mem_free_secret(value);
-	return rc ? err_wrap(err, "parameter \"personalAccessToken\"") : 0;
+	return rc ? params_wrap(err, "personalAccessToken") : 0;
 }
 
 /* As kscaled itself, which needs access to the organization. */
@@ -115,7 +115,7 @@ static int log_in_as_workload(const struct pod_identity *pod, struct httplogin *
 
 	config.identity = host ? azurelogin_new(pod, NULL, &to, err) : NULL;
 	if (!config.identity)
-		return err_wrap(err, "parameter \"organizationURL\"");
+		return params_wrap(err, "organizationURL");
 	return httplogin_log_in(out, &config, err);
 }
 
@@ -134,7 +134,7 @@ static int read_url(struct pipelines *q, struct err *err)
 	char *clean = httpurl_without_user(q->login.url, err);
 
 	if (!clean)
-		return err_wrap(err, "parameter \"organizationURL\"");
+		return params_wrap(err, "organizationURL");
 	mem_free_secret(q->login.url);
 	q->login.url = clean;
 	return 0;
@@ -166,8 +166,8 @@ static int build(struct scaler_build *b, struct err *err)
 	if (check(q, err))
 		return -1;
 	settle(q);
-	b->metric_name = params_normalise(q->pool_name ? mem_printf("azure-pipelines-%s", q->pool_name)
-						       : mem_printf("azure-pipelines-%lld", (long long)q->pool_id));
+	b->metric_name = q->pool_name ? mem_printf("azure-pipelines-%s", q->pool_name)
+				      : mem_printf("azure-pipelines-%lld", (long long)q->pool_id);
 	f = params_read_login(b, &login_table, sizeof(*f), err);
 	return !f || (!b->open && log_in(b, f->token, err)) ? -1 : 0;
 }

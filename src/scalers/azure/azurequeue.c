@@ -62,7 +62,7 @@ static int build(struct scaler_build *b, struct err *err)
 {
 	struct queue *q = b->data;
 
-	b->metric_name = params_normalise(mem_printf("azure-queue-%s", q->name));
+	b->metric_name = mem_printf("azure-queue-%s", q->name);
 	return storageaccount_login(b, &service, &q->account, err);
 }
 

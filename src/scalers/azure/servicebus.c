@@ -145,7 +145,7 @@ static int log_in_by_string(const char *connection, struct servicebus *q, struct
 			"no connection setting given: give connection by a TriggerAuthentication or connectionFromEnv, "
 			"or set podIdentity.provider azure-workload in one");
 	if (busconnection_parse(connection, &c, err))
-		return err_wrap(err, "parameter \"connection\"");
+		return params_wrap(err, "connection");
 	q->login.url = mem_printf("https://%s", c.host);
 	q->of_entity = c.entity_path != NULL;
 	if (c.signature) {
@@ -157,7 +157,7 @@ static int log_in_by_string(const char *connection, struct servicebus *q, struct
 	}
 	rc = httplogin_log_in(&q->login, &config, err);
 	busconnection_done(&c);
-	return rc ? err_wrap(err, "parameter \"connection\"") : 0;
+	return rc ? params_wrap(err, "connection") : 0;
 }
 
 static int log_in_as_kscaled(struct scaler_build *b, const char *namespace_, struct servicebus *q, struct err *err)
@@ -169,8 +169,7 @@ static int log_in_as_kscaled(struct scaler_build *b, const char *namespace_, str
 	if (!namespace_)
 		return err_set_about(err, "namespace", "namespace are required when using pod identity");
 	if (!azurecloud_is_label(namespace_))
-		return err_set(err, ERR_INVALID,
-			"parameter \"namespace\" value \"%.100s\" is not a valid namespace name", namespace_);
+		return params_wrong(err, "namespace", "value \"%.100s\" is not a valid namespace name", namespace_);
 	rc = azurecloudparams_read(b->params, AZURECLOUD_SERVICE_BUS, &suffix, err);
 	b->open |= rc == 1;
 	if (rc)
@@ -202,7 +201,7 @@ static char *make_metric_name(const struct servicebus *q)
 {
 	if (q->by_regex)
 		return mem_dup(q->queue ? "azure-servicebus-queue-regex" : "azure-servicebus-topic-regex");
-	return params_normalise(mem_printf("azure-servicebus-%s", q->queue ? q->queue : q->topic));
+	return mem_printf("azure-servicebus-%s", q->queue ? q->queue : q->topic);
 }
 
 static int build(struct scaler_build *b, struct err *err)

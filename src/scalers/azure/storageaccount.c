@@ -169,7 +169,7 @@ static int take_connection(const char *text, const struct storageaccount_service
 	else if (rc == 0)
 		rc = err_set(err, ERR_INVALID, "connection string needs either AccountKey or SharedAccessSignature");
 	connection_string_done(&c);
-	return rc ? err_wrap(err, "parameter \"connection\"") : 0;
+	return rc ? params_wrap(err, "connection") : 0;
 }
 
 static int take_workload(const struct pod_identity *pod, enum azurecloud_service service, const char *account,
@@ -179,8 +179,8 @@ static int take_workload(const struct pod_identity *pod, enum azurecloud_service
 	struct webaccess_config config = { 0 };
 
 	if (!azurecloud_is_label(account))
-		return err_set(err, ERR_INVALID,
-			"parameter \"accountName\" value \"%.100s\" is invalid: it has 1 to 63 letters, digits and "
+		return params_wrong(err, "accountName",
+			"value \"%.100s\" is invalid: it has 1 to 63 letters, digits and "
 			"hyphens",
 			account);
 	config.identity = azurelogin_new(pod, NULL, &(struct disclosure){ .service = service, .host = host }, err);

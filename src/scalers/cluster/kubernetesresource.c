@@ -66,12 +66,11 @@ static bool is_key(const char *key)
 static int judge(const struct scaler_params *params, const struct keyvalues_of *f, struct err *err)
 {
 	if (!dnsname_is_subdomain(f->name, strlen(f->name)))
-		return err_set(err, ERR_INVALID,
-			"parameter \"resourceName\" value \"%.80s\" cannot be the name of a %s", f->name,
+		return params_wrong(err, "resourceName", "value \"%.80s\" cannot be the name of a %s", f->name,
 			kinds[f->kind]);
 	if (!is_key(f->key))
-		return err_set(err, ERR_INVALID,
-			"parameter \"key\" value \"%.80s\" cannot be a key: letters, digits, '-', '_' and '.' are "
+		return params_wrong(err, "key",
+			"value \"%.80s\" cannot be a key: letters, digits, '-', '_' and '.' are "
 			"allowed",
 			f->key);
 	if (f->kind == KEYDATA_SECRET && params->secrets_denied)
@@ -90,7 +89,7 @@ static int build(struct scaler_build *b, struct err *err)
 	of->namespace_ = mem_dup(b->params->namespace_ ? b->params->namespace_ : "");
 	params_add_key(b, of->namespace_);
 	b->source = mem_printf("%s %s/%s", kinds[of->kind], of->namespace_, of->name);
-	b->metric_name = params_normalise(mem_printf("%s-%s-%s", metric_kinds[of->kind], of->name, of->key));
+	b->metric_name = mem_printf("%s-%s-%s", metric_kinds[of->kind], of->name, of->key);
 	return 0;
 }
 

@@ -42,7 +42,7 @@ static int build(struct scaler_build *b, struct err *err)
 	q->namespace_ = mem_dup(b->params->namespace_ ? b->params->namespace_ : "");
 	params_add_key(b, q->namespace_);
 	b->source = mem_printf("pods in %s", q->namespace_);
-	b->metric_name = params_normalise(mem_printf("workload-%s", q->namespace_));
+	b->metric_name = mem_printf("workload-%s", q->namespace_);
 	return 0;
 }
 

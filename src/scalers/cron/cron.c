@@ -44,12 +44,12 @@ static int read_boundary(const char *name, const char *text, const char *timezon
 	const struct zone **zone, struct err *err)
 {
 	if (cronexpr_parse(text, e, err))
-		return err_wrap(err, "parameter \"%s\"", name);
+		return params_wrap(err, name);
 	if (!cronexpr_can_fire(e))
 		return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%s\": this date does not exist in any year",
 			name, text);
 	*zone = zonefile_get(*e->zone ? e->zone : timezone, err);
-	return *zone ? 0 : err_wrap(err, "parameter \"%s\"", *e->zone ? name : "timezone");
+	return *zone ? 0 : params_wrap(err, *e->zone ? name : "timezone");
 }
 
 static int read_window(struct cron *q, struct err *err)
@@ -58,15 +58,15 @@ static int read_window(struct cron *q, struct err *err)
 	const struct zone *zone;
 
 	if (q->desired <= 0)
-		return err_set(err, ERR_INVALID,
-			"parameter \"desiredReplicas\" value \"%lld\" must be greater than 0: outside its window a "
+		return params_wrong(err, "desiredReplicas",
+			"value \"%lld\" must be greater than 0: outside its window a "
 			"cron "
 			"trigger asks for no replicas, so choose as the window the time in which replicas are needed",
 			(long long)q->desired);
 	zone = zonefile_get(q->timezone, err); /* it must be valid even if both expressions name their own */
 	zonefile_put(zone);
 	if (!zone)
-		return err_wrap(err, "parameter \"timezone\"");
+		return params_wrap(err, "timezone");
 	if (read_boundary("start", q->start, q->timezone, &w->start, &w->start_zone, err) ||
 		read_boundary("end", q->end, q->timezone, &w->end, &w->end_zone, err))
 		return -1;
@@ -114,7 +114,7 @@ static int build(struct scaler_build *b, struct err *err)
 	put_schedule(&name, q->start);
 	buf_putc(&name, '-');
 	put_schedule(&name, q->end);
-	b->metric_name = params_normalise(buf_take(&name));
+	b->metric_name = buf_take(&name);
 	return 0;
 }
 

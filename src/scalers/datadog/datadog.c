@@ -140,8 +140,7 @@ static int check_site(const char *site, struct err *err)
 	struct httpurl_place place;
 
 	if (strspn(site, allowed) != strlen(site) || httpurl_place(url, &place, NULL))
-		return err_set(err, ERR_INVALID,
-			"parameter \"datadogSite\" must be a site's name, such as datadoghq.eu");
+		return params_wrong(err, "datadogSite", "must be a site's name, such as datadoghq.eu");
 	httpurl_place_done(&place);
 	return 0;
 }
@@ -205,9 +204,7 @@ static int check_length(const char *text, struct err *err)
 	buf_put_percent(&query, text ? text : "", "");
 	too_long = buf_failed(&query);
 	buf_done(&query);
-	return too_long ? err_set(err, ERR_INVALID, "parameter \"query\" is too long: the URL may have %zu bytes",
-				  HTTPLOGIN_URL_MAX)
-			: 0;
+	return too_long ? params_wrong(err, "query", "is too long: the URL may have %zu bytes", HTTPLOGIN_URL_MAX) : 0;
 }
 
 static int log_in(struct datadog *q, const struct datadog_login *f, struct err *err)
@@ -215,7 +212,7 @@ static int log_in(struct datadog *q, const struct datadog_login *f, struct err *
 	if (check_length(q->query, err))
 		return -1;
 	if (f->app_key && strpbrk(f->app_key, "\r\n"))
-		return err_set(err, ERR_INVALID, "parameter \"appKey\" holds a line break");
+		return params_wrong(err, "appKey", "holds a line break");
 	if (make_access(q, f, err))
 		return -1;
 	if (q->by_agent)
@@ -232,8 +229,7 @@ static int log_in(struct datadog *q, const struct datadog_login *f, struct err *
 static char *name_of(const struct datadog *q)
 {
 	if (!q->by_agent)
-		return q->query ? params_normalise(mem_printf("datadog-%.*s", (int)strcspn(q->query, "{"), q->query))
-				: NULL;
+		return q->query ? mem_printf("datadog-%.*s", (int)strcspn(q->query, "{"), q->query) : NULL;
 	return q->metric && q->metric_namespace ? mem_printf("datadogmetric@%s:%s", q->metric_namespace, q->metric)
 						: NULL;
 }

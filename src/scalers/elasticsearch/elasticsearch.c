@@ -154,7 +154,7 @@ static int log_in_with_key(struct search *q, const struct search_login *f, struc
 	int rc = log_in(q, &config, "apiKey", err);
 
 	mem_free_secret(value);
-	return rc ? err_wrap(err, "parameter \"apiKey\"") : 0;
+	return rc ? params_wrap(err, "apiKey") : 0;
 }
 
 static int reach_elasticsearch(struct search *q, const struct search_login *f, struct err *err)
@@ -173,13 +173,13 @@ static int reach_elasticsearch(struct search *q, const struct search_login *f, s
 		return err_set_about(err, f->username ? "password" : "username",
 			"both username and password must be provided when addresses is used");
 	if (!cloud && q->count == 0)
-		return err_set(err, ERR_INVALID, "parameter \"addresses\" has no address");
+		return params_wrong(err, "addresses", "has no address");
 	if (!cloud)
 		return log_in_with_password(q, f, err);
 	if (searchrequest_cloud(f->cloud_id, &url, err))
 		return -1;
 	if (add_address(q, url, err))
-		return err_wrap(err, "parameter \"cloudID\"");
+		return params_wrap(err, "cloudID");
 	return log_in_with_key(q, f, err);
 }
 
@@ -197,7 +197,7 @@ static int reach_opensearch(struct search *q, const struct search_login *f, stru
 		return err_set_about(err, f->username ? "password" : "username",
 			"both username and password must be provided for basic auth");
 	if (q->count == 0)
-		return err_set(err, ERR_INVALID, "parameter \"addresses\" has no address");
+		return params_wrong(err, "addresses", "has no address");
 	return f->by_certificate ? log_in(q, &config, "clientCert and clientKey", err)
 				 : log_in_with_password(q, f, err);
 }
@@ -221,12 +221,12 @@ static int check_query(const struct search_kind *kind, const struct search *q, s
 	if (q->template && q->query)
 		return err_set_about(err, "searchTemplateName", "cannot provide both searchTemplateName and query");
 	if (q->query && strlen(q->query) > SEARCHREQUEST_BODY_MAX)
-		return err_set(err, ERR_INVALID, "parameter \"query\" has more than %zu bytes", SEARCHREQUEST_BODY_MAX);
+		return params_wrong(err, "query", "has more than %zu bytes", SEARCHREQUEST_BODY_MAX);
 	if (!q->query || !kind->strict_query)
 		return 0;
 	query = json_loadb(q->query, strlen(q->query), JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, NULL);
 	json_decref(query);
-	return query ? 0 : err_set(err, ERR_INVALID, "parameter \"query\": invalid query JSON");
+	return query ? 0 : params_wrong(err, "query", ": invalid query JSON");
 }
 
 /* Skips unknown fields, which come from an authentication that was not read. */
@@ -260,7 +260,7 @@ static int build_search(const struct search_kind *kind, struct scaler_build *b, 
 	if (compile_known(kind, q, f, err) || (!b->open && kind->reach(q, f, err)))
 		return -1;
 	if (known)
-		b->metric_name = q->template ? params_normalise(mem_printf("%s-%s", b->params->type, q->template))
+		b->metric_name = q->template ? mem_printf("%s-%s", b->params->type, q->template)
 					     : mem_printf("%s-query", b->params->type);
 	q->login.url = mem_dup(q->count > 0 ? q->addresses[0] : NULL);
 	for (size_t i = 1; i < q->count; i++)

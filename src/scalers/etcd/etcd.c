@@ -78,10 +78,9 @@ static int check_known(const struct etcdquestion *q, struct err *err)
 		return err_set_about(err, "watchProgressNotifyInterval",
 			"watchProgressNotifyInterval must be greater than 0");
 	if (q->progress_s > INT32_MAX)
-		return err_set(err, ERR_INVALID, "parameter \"watchProgressNotifyInterval\" is more than %d seconds",
-			INT32_MAX);
+		return params_wrong(err, "watchProgressNotifyInterval", "is more than %d seconds", INT32_MAX);
 	if (q->key && strlen(q->key) > KEY_MAX_BYTES)
-		return err_set(err, ERR_INVALID, "parameter \"watchKey\" has more than %zu bytes", KEY_MAX_BYTES);
+		return params_wrong(err, "watchKey", "has more than %zu bytes", KEY_MAX_BYTES);
 	return 0;
 }
 
@@ -118,7 +117,7 @@ static int build(struct scaler_build *b, struct err *err)
 	const struct etcdquestion *q = b->data;
 	const struct etcd_login *f = params_read_login(b, &login_table, sizeof(*f), err);
 
-	b->metric_name = params_normalise(mem_printf("etcd-%s", q->key));
+	b->metric_name = mem_printf("etcd-%s", q->key);
 	return !f || check_known(q, err) || (!b->open && (check(f, err) || connect_to(b, f, err))) ? -1 : 0;
 }
 

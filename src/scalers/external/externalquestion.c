@@ -97,7 +97,7 @@ static int make_endpoint(const struct external_fields *f, const char *namespace_
 		tlsrules_demand(config.tls, "set enableTLS to \"true\"", err))
 		return -1;
 	s->endpoint = grpcendpoint_new(&config, err);
-	return s->endpoint ? 0 : err_wrap(err, "parameter \"scalerAddress\"");
+	return s->endpoint ? 0 : params_wrap(err, "scalerAddress");
 }
 
 /* The key has everything that is sent, as the server's answer depends on it. */

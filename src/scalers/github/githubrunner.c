@@ -103,18 +103,17 @@ static int check_login(const struct github_login *f, struct err *err)
 static int check_names(const struct github *f, struct err *err)
 {
 	if (f->owner && !githubpage_is_name(f->owner))
-		return err_set(err, ERR_INVALID,
-			"parameter \"owner\" must be the name of an organization or user, without slashes");
+		return params_wrong(err, "owner", "must be the name of an organization or user, without slashes");
 	if (f->repos.count > NAMED_MAX)
-		return err_set(err, ERR_INVALID, "parameter \"repos\" has more than %d names", NAMED_MAX);
+		return params_wrong(err, "repos", "has more than %d names", NAMED_MAX);
 	for (size_t i = 0; i < f->repos.count; i++)
 		if (!githubpage_is_name(f->repos.items[i]))
-			return err_set(err, ERR_INVALID,
-				"parameter \"repos\": name %zu is not the name of a repository; the owner is not part "
+			return params_wrong(err, "repos",
+				": name %zu is not the name of a repository; the owner is not part "
 				"of it",
 				i + 1);
 	if (f->labels.count > GITHUBPAGE_LABELS_MAX)
-		return err_set(err, ERR_INVALID, "parameter \"labels\" has more than %d labels", GITHUBPAGE_LABELS_MAX);
+		return params_wrong(err, "labels", "has more than %d labels", GITHUBPAGE_LABELS_MAX);
 	return 0;
 }
 
@@ -123,12 +122,12 @@ static int read_url(struct github *q, struct err *err)
 	char *clean = httpurl_without_user(q->login.url, err);
 
 	if (!clean)
-		return err_wrap(err, "parameter \"githubApiURL\"");
+		return params_wrap(err, "githubApiURL");
 	mem_free_secret(q->login.url);
 	q->login.url = clean;
 	httpurl_cut_slashes(q->login.url);
 	if (strpbrk(q->login.url, "?#"))
-		return err_set(err, ERR_INVALID, "parameter \"githubApiURL\" must not have a query (?...)");
+		return params_wrong(err, "githubApiURL", "must not have a query (?...)");
 	return 0;
 }
 
@@ -150,7 +149,7 @@ static int make_access(const struct github_login *f, struct httplogin *out, stru
 	else
 		config.bearer = f->token;
 	if (f->key && !config.identity)
-		return err_wrap(err, "parameter \"appKey\"");
+		return params_wrap(err, "appKey");
 	return httplogin_log_in(out, &config, err);
 }
 
@@ -174,7 +173,7 @@ static int build(struct scaler_build *b, struct err *err)
 	const struct github_login *f;
 
 	b->scaler->activation = (double)(b->scaler->target.milli / 1000) - 1;
-	b->metric_name = q->owner ? params_normalise(mem_printf("github-runner-%s", q->owner)) : NULL;
+	b->metric_name = q->owner ? mem_printf("github-runner-%s", q->owner) : NULL;
 	if (check_names(q, err))
 		return -1;
 	f = params_read_login(b, &login_table, sizeof(*f), err);

@@ -140,7 +140,7 @@ static int build(struct scaler_build *b, struct err *err)
 	const char *name = q->subscription ? q->subscription : q->topic;
 
 	if (name)
-		b->metric_name = params_normalise(mem_printf("gcp-ps-%s", name));
+		b->metric_name = mem_printf("gcp-ps-%s", name);
 	return check(b->params, q, err) || (!b->open && take_name(q, err)) || log_in(b, q, err) ? -1 : 0;
 }
 

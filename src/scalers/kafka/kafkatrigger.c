@@ -229,9 +229,9 @@ static int check_places(const struct scaler_params *params, struct err *err)
 static int check_msk(const struct kafka_login *f, struct err *err)
 {
 	if (!f->region)
-		return err_set(err, ERR_INVALID, "parameter \"awsRegion\" is required by aws_msk_iam");
+		return params_wrong(err, "awsRegion", "is required by aws_msk_iam");
 	if (f->tls != TLS_ENABLE)
-		return err_set(err, ERR_INVALID, "parameter \"tls\" must be enable for aws_msk_iam");
+		return params_wrong(err, "tls", "must be enable for aws_msk_iam");
 	return 0;
 }
 
@@ -243,7 +243,7 @@ static bool is_msk(enum sasl sasl, const struct kafka_login *f)
 static int check_login(enum sasl sasl, const struct kafka_login *f, struct err *err)
 {
 	if (sasl == SASL_GSSAPI)
-		return err_set(err, ERR_INVALID, "parameter \"sasl\": gssapi (Kerberos) is not supported" INSTEAD);
+		return params_wrong(err, "sasl", ": gssapi (Kerberos) is not supported" INSTEAD);
 	if (is_msk(sasl, f))
 		return check_msk(f, err);
 	if (sasl != SASL_NONE && (!f->username || !f->password))
@@ -325,7 +325,7 @@ static struct kafkaendpoint *make_endpoint(const struct scaler_params *params, s
 		return NULL;
 	endpoint = kafkaendpoint_new(&config, err);
 	if (!endpoint)
-		err_wrap(err, "parameter \"bootstrapServers\"");
+		params_wrap(err, "bootstrapServers");
 	return endpoint;
 }
 
@@ -345,7 +345,7 @@ static char *make_metric_name(const struct scaler_params *params, const struct k
 		buf_printf(&name, "%s%s", i > 0 ? "," : "kafka-", q->topics.items[i]);
 	if (!has_topic(q))
 		buf_printf(&name, "kafka-%s-topics", q->group);
-	return params_normalise(buf_take(&name));
+	return buf_take(&name);
 }
 
 static int read_login(struct scaler_build *b, struct kafka_login *f, enum sasl *sasl, struct err *err)

@@ -105,19 +105,18 @@ static int take_modes(const struct param_list *list, unsigned features, unsigned
 		while (m < MEM_COUNT(modes) && strcmp(modes[m].word, list->items[i]) != 0)
 			m++;
 		if (m == MEM_COUNT(modes))
-			return err_set(err, ERR_INVALID,
-				"parameter \"authModes\" must be a list of apiKey, basic, tls, bearer, custom, oauth, "
+			return params_wrong(err, "authModes",
+				"must be a list of apiKey, basic, tls, bearer, custom, oauth, "
 				"separated by commas: piece %zu is not",
 				i + 1);
 		*out |= modes[m].mode;
 	}
 	who = *out & (BEARER | BASIC | OAUTH);
 	if ((who & (who - 1)) != 0)
-		return err_set(err, ERR_INVALID,
-			"parameter \"authModes\" must contain only one of bearer, basic, oauth");
+		return params_wrong(err, "authModes", "must contain only one of bearer, basic, oauth");
 	if (*out & API_KEY && !(features & HTTPAUTH_API_KEY))
-		return err_set(err, ERR_INVALID,
-			"parameter \"authModes\": apiKey is not supported by this trigger; custom sends any header "
+		return params_wrong(err, "authModes",
+			": apiKey is not supported by this trigger; custom sends any header "
 			"(customAuthHeader, customAuthValue)");
 	return 0;
 }
@@ -166,8 +165,8 @@ static int take_region(const struct scaler_params *params, struct httpauth_field
 	f->region = mem_dup(params->identity->aws_region);
 	return f->region
 		? 0
-		: err_set(err, ERR_INVALID,
-			  "parameter \"awsRegion\" is missing: with podIdentity aws, AWS keys, a role or "
+		: params_wrong(err, "awsRegion",
+			  "is missing: with podIdentity aws, AWS keys, a role or "
 			  "identityOwner operator requests are signed for a region, and kscaled's environment has "
 			  "no AWS_REGION");
 }
@@ -186,8 +185,8 @@ static int read_fields(const struct scaler_params *params, unsigned features, st
 		if (rc >= 0)
 			rc = worse(rc, params_read_when(&httpauth_api_key_table, params, *wanted, f, err));
 		if (rc == 0 && f->method == HEADER && *wanted & API_KEY && *wanted & CUSTOM)
-			return err_set(err, ERR_INVALID,
-				"parameter \"authModes\": apiKey in a header and custom cannot be combined; custom "
+			return params_wrong(err, "authModes",
+				": apiKey in a header and custom cannot be combined; custom "
 				"alone sends any header");
 		return rc;
 	}
@@ -205,7 +204,7 @@ static int read_url(const char *name, const char *text, unsigned wanted, struct 
 	char *user = NULL, *password = NULL;
 
 	if (httpurl_split_user(text, url, &user, &password, err) < 0)
-		return err_wrap(err, "parameter \"%s\"", name);
+		return params_wrap(err, name);
 	if (user && !(wanted & (BEARER | BASIC | OAUTH)) && !f->region) {
 		f->username = user;
 		f->password = password;
@@ -233,7 +232,7 @@ static int make_azure(const struct scaler_params *params, const struct httpauth_
 	if (!host)
 		return -1;
 	*out = azurelogin_new(pod, scope, &to, err);
-	return *out ? 0 : err_wrap(err, "parameter \"serverAddress\"");
+	return *out ? 0 : params_wrap(err, "serverAddress");
 }
 
 static int check_own(const struct httpauth_fields *f, const char *url, struct err *err)
@@ -242,7 +241,7 @@ static int check_own(const struct httpauth_fields *f, const char *url, struct er
 	MEM_AUTO char *host = disclosure_take_url(&to, url, err);
 
 	if (!host || disclosure_check(&to, err))
-		return err_wrap(err, "parameter \"serverAddress\"");
+		return params_wrap(err, "serverAddress");
 	return 0;
 }
 

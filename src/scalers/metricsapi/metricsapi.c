@@ -73,7 +73,7 @@ static int compile(struct metricsapi_question *q, struct err *err)
 		return err_wrap(err, "parameter \"valueLocation\" value \"%.*s\", for format %s",
 			METRICSAPI_LOCATION_SHOWN, q->location, formats[q->format]);
 	if (q->aggregates && serviceurls_read(q->login.url, &q->service, err))
-		return err_wrap(err, "parameter \"url\"");
+		return params_wrap(err, "url");
 	return 0;
 }
 
@@ -82,7 +82,7 @@ static int build(struct scaler_build *b, struct err *err)
 	struct metricsapi_question *q = b->data;
 
 	/* Quotes, braces, # and = are kept: they are escaped in paths of the metrics API. */
-	b->metric_name = params_normalise(mem_printf("metric-api-%s", q->location));
+	b->metric_name = mem_printf("metric-api-%s", q->location);
 	if (!q->aggregates)
 		q->aggregation = METRICSAPI_AVERAGE;
 	return httpauth_login(b, "url", HTTPAUTH_API_KEY, &q->login, err) || compile(q, err) ? -1 : 0;

@@ -70,7 +70,7 @@ static int read_host(const struct mongodb_login *f, struct mongouri *out, struct
 
 	if (out->srv) {
 		why = mongouri_take_seed(out, f->host);
-		return why ? err_set(err, ERR_INVALID, "parameter \"host\": %s", why) : 0;
+		return why ? params_wrong(err, "host", ": %s", why) : 0;
 	}
 	joined = hostport_join_text(f->host, f->port);
 	out->hosts = mem_zalloc(sizeof(*out->hosts));
@@ -85,7 +85,7 @@ static int read_host(const struct mongodb_login *f, struct mongouri *out, struct
 static int read_parts(const struct mongodb_login *f, const char *database, struct mongouri *out, struct err *err)
 {
 	if (mongouri_take_scheme(out, f->scheme, err))
-		return err_wrap(err, "parameter \"scheme\"");
+		return params_wrap(err, "scheme");
 	if (!f->host)
 		return err_set_about(err, "host",
 			"no host given: there must be host, port, username and password, or a connectionString");
@@ -205,12 +205,12 @@ static int build(struct scaler_build *b, struct err *err)
 	struct mongodb *q = b->data;
 	struct mongodb_login *f = params_read_login(b, &login_table, sizeof(*f), err);
 
-	b->metric_name = params_normalise(mem_printf("mongodb-%s", q->what.collection));
+	b->metric_name = mem_printf("mongodb-%s", q->what.collection);
 	if (!f)
 		return -1;
 	/* KEDA detects a bad query only when it asks. */
 	if (mongofilter_parse(q->query, &q->what.filter, err))
-		return err_wrap(err, "parameter \"query\"");
+		return params_wrap(err, "query");
 	return b->open ? judge_address(b->params, f, q->what.database, err) : connect_to(b, f, err);
 }
 

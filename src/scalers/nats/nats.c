@@ -55,8 +55,8 @@ static int take_place(struct nats_question *q, struct err *err)
 
 	if (!clean || hostport_parse(q->endpoint, &place) != HOSTPORT_GOOD || !*place.host ||
 		strpbrk(q->endpoint, "/?#@"))
-		return err_set(err, ERR_INVALID,
-			"parameter \"natsServerMonitoringEndpoint\" must be host:port, such as nats.default.svc:8222, "
+		return params_wrong(err, "natsServerMonitoringEndpoint",
+			"must be host:port, such as nats.default.svc:8222, "
 			"without http://");
 	q->host = mem_dup(place.host);
 	q->port = place.has_port ? mem_printf("%u", place.port) : mem_dup("");
@@ -88,7 +88,7 @@ static int build(struct scaler_build *b, struct err *err)
 {
 	struct nats_question *q = b->data;
 
-	b->metric_name = params_normalise(mem_printf("nats-jetstream-%s", q->stream));
+	b->metric_name = mem_printf("nats-jetstream-%s", q->stream);
 	return !b->open && (take_place(q, err) || take_account(q, err)) ? -1 : 0;
 }
 

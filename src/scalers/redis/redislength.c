@@ -37,7 +37,7 @@ static int build(struct scaler_build *b, struct err *err)
 	struct redisserver_question *q = b->data;
 
 	q->classes = REDISWATCH_LENGTHS;
-	b->metric_name = params_normalise(mem_printf("redis-%s", q->key));
+	b->metric_name = mem_printf("redis-%s", q->key);
 	return redisparams_build(b, q, err);
 }
 

@@ -79,7 +79,7 @@ static int build(struct scaler_build *b, struct err *err)
 	if (params_check_target(b->params, modes[q->mode].threshold, &q->targets[q->mode], err))
 		return -1;
 	b->scaler->target = quantity_from_int(q->targets[q->mode]);
-	b->metric_name = params_normalise(mem_printf("redis-streams-%s", q->base.key));
+	b->metric_name = mem_printf("redis-streams-%s", q->base.key);
 	params_add_key(b, modes[q->mode].name);
 	return redisparams_build(b, &q->base, err);
 }

@@ -92,8 +92,8 @@ static int read_single(const struct mysql_login *f, struct mysqldsn *dsn, struct
 		return 0;
 	}
 	if (strpbrk(f->host, "/@,"))
-		return err_set(err, ERR_INVALID,
-			"parameter \"host\" must be a name or an address only: set the port by parameter \"port\"");
+		return params_wrong(err, "host",
+			"must be a name or an address only: set the port by parameter \"port\"");
 	joined = hostport_join_text(f->host, f->port ? f->port : DEFAULT_PORT);
 	if (mysqldsn_address(joined, &dsn->host, &dsn->port, err))
 		return err_wrap(err, "parameters \"host\" and \"port\""), err_about(err, f->port ? "port" : "host");
@@ -114,7 +114,7 @@ static int demand_tls(const struct mysqldsn *dsn, struct err *err)
 static int read_tls(const struct mysql_login *f, struct mysqldsn *dsn, struct err *err)
 {
 	if (f->tls != TLS_UNSAID && dsn->tls_given)
-		return err_set(err, ERR_INVALID, "parameter \"tls\": the connection string sets tls already");
+		return params_wrong(err, "tls", ": the connection string sets tls already");
 	if (f->tls != TLS_UNSAID)
 		dsn->tls = (enum mysqlendpoint_tls)f->tls;
 	if (params_check_pair("cert", f->cert, "key", f->key, err))
@@ -126,8 +126,7 @@ static int read_tls(const struct mysql_login *f, struct mysqldsn *dsn, struct er
 	if (dsn->tls == MYSQLENDPOINT_TLS_OFF)
 		return err_set(err, ERR_INVALID, "parameter \"%s\" is given, but tls is false", f->ca ? "ca" : "cert");
 	if (f->ca && dsn->tls != MYSQLENDPOINT_TLS_VERIFY)
-		return err_set(err, ERR_INVALID,
-			"parameter \"ca\" is given, but tls=%s does not verify the server: remove one of them",
+		return params_wrong(err, "ca", "is given, but tls=%s does not verify the server: remove one of them",
 			tls_words[dsn->tls]);
 	return demand_tls(dsn, err);
 }
@@ -215,11 +214,7 @@ static char *make_metric_name(const struct scaler_params *params, const struct m
 
 	if (!f->string)
 		params_read(&named, params, &database, NULL);
-	name = params_normalise(mem_printf("mysql-%s",
-		slash               ? slash + 1
-			: f->string ? f->string
-			: database  ? database
-				    : ""));
+	name = mem_printf("mysql-%s", slash ? slash + 1 : f->string ? f->string : database ? database : "");
 	params_done(&named, &database);
 	return name;
 }

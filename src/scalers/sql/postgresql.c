@@ -71,8 +71,8 @@ static int check_parts(const struct scaler_params *params, const struct postgres
 		{ "sslmode", f->sslmode } };
 
 	if (!f->host && strmap_get(params->metadata, "connection") && !as_kscaled)
-		return err_set(err, ERR_INVALID,
-			"parameter \"connection\" is not read from the trigger's metadata, where everybody who may "
+		return params_wrong(err, "connection",
+			"is not read from the trigger's metadata, where everybody who may "
 			"read this object could see the password: "
 			"put it into a Secret and a TriggerAuthentication, or name a variable of the container with "
 			"connectionFromEnv");
@@ -104,7 +104,7 @@ static struct identity *make_identity(const struct pod_identity *pod, const char
 		hosts += len;
 	} while (identity && *hosts++);
 	if (!identity)
-		err_wrap(err, "parameter \"host\"");
+		params_wrap(err, "host");
 	return identity;
 }
 
@@ -139,18 +139,17 @@ static struct pgendpoint *make_endpoint(const struct scaler_params *params, cons
 	endpoint = pgendpoint_new(&config, err);
 	identity_unref(config.identity);
 	if (!endpoint && connection)
-		err_wrap(err, "parameter \"connection\"");
+		params_wrap(err, "connection");
 	return endpoint;
 }
 
 static int check_question(const struct postgresql *q, struct err *err)
 {
 	if (pgquery_is_several(q->query))
-		return err_set(err, ERR_INVALID,
-			"parameter \"query\" has several statements: use one that yields one number");
+		return params_wrong(err, "query", "has several statements: use one that yields one number");
 	if (q->channel && strlen(q->channel) > PG_CHANNEL_MAX)
-		return err_set(err, ERR_INVALID,
-			"parameter \"notifyChannel\" value \"%s\" is longer than %d bytes, which is all that "
+		return params_wrong(err, "notifyChannel",
+			"value \"%s\" is longer than %d bytes, which is all that "
 			"PostgreSQL tells apart",
 			q->channel, PG_CHANNEL_MAX);
 	return 0;
