@@ -130,13 +130,13 @@ static void ask_it(struct scaler_sources *s, struct question *q, enum source_way
 {
 	int64_t deadline_ms = loop_now_ms(s->loop) + PEER_PATIENCE_MS / 2;
 	bool done = false;
-	void *ask = way == SOURCE_ASK ? q->type->ask(s, q, deadline_ms, on_answer, &done)
+	void *ask = way == SOURCE_ASK ? question_ask(q, s, deadline_ms, on_answer, &done)
 				      : q->type->describe(s, q, deadline_ms, on_description, &done);
 
 	must(!done);
 	peer_until(&done);
 	if (!done && way == SOURCE_ASK)
-		q->type->cancel(ask);
+		question_cancel(ask);
 	else if (!done)
 		q->type->describe_cancel(ask);
 }

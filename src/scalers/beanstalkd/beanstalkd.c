@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/beanstalkd/beanstalkd.h"
-
+/* Trigger type `beanstalkd`: the jobs of a tube (doc/keda.md 8.29). */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "net/beanstalk/beanstalk.h"
 #include "net/tls/tlsrules.h"
 #include "scalers/params.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 #define TIMEOUT_MAX_MS 120000
 
@@ -29,14 +29,14 @@ static const struct param_row rows[] = {
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
-/* "-2F" of a slash, by KEDA's normalisation. */
+/* With "%2F" for a slash, of which the frame makes "-2F". */
 static char *make_metric_name(const char *tube)
 {
 	struct buf name = BUF_INIT(1024);
 
 	buf_puts(&name, "beanstalkd-");
 	buf_put_percent(&name, tube, "");
-	return params_normalise(buf_take(&name));
+	return buf_take(&name);
 }
 
 static int build(struct scaler_build *b, struct err *err)
@@ -45,10 +45,10 @@ static int build(struct scaler_build *b, struct err *err)
 	const char *flaw = tubestats_name_flaw(q->tube);
 
 	if (flaw)
-		return err_set_about(err, "tube", "parameter \"tube\" %s, but is \"%s\"", flaw, q->tube);
+		return params_wrong(err, "tube", "%s, but is \"%s\"", flaw, q->tube);
 	q->endpoint = beanstalk_endpoint(b->params->namespace_, q->server, err);
 	if (!q->endpoint)
-		return err_about(err, "server"), err_wrap(err, "parameter \"server\"");
+		return params_wrap(err, "server");
 	if (tlsrules_demand(false, "beanstalkd has no TLS, so this trigger cannot be used", err))
 		return -1;
 	b->metric_name = make_metric_name(q->tube);
@@ -62,40 +62,32 @@ static void data_done(void *data)
 	endpoint_unref(((struct beanstalkd *)data)->endpoint);
 }
 
-struct beanstalkd_ask {
-	struct scaler_ask base;
-	struct beanstalk_call *call;
-};
-
 static void on_stats(void *arg, const struct tubestats *stats, const struct err *failed)
 {
-	struct beanstalkd_ask *ask = arg;
-	const struct beanstalkd *q = ask->base.question->data;
+	const struct scaler_ask *ask = arg;
+	const struct beanstalkd *q = ask->question->data;
 	double jobs = 0;
 
 	if (stats)
 		jobs = (double)stats->ready + (double)stats->reserved +
 			(q->include_delayed ? (double)stats->delayed : 0);
-	scaler_ask_end(ask, jobs, failed);
+	scaler_ask_end(arg, jobs, failed);
 }
 
-static void *beanstalkd_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms,
-	question_fn fn, void *arg)
+static void ask(void *handle)
 {
-	const struct beanstalkd *q = question->data;
-	struct beanstalkd_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
+	struct scaler_ask *ask = handle;
+	const struct beanstalkd *q = ask->question->data;
 
-	ask->call = beanstalk_ask(sources->beanstalk, q->endpoint, q->tube, deadline_ms, on_stats, ask);
-	return ask;
+	ask->call = beanstalk_ask(ask->sources->beanstalk, q->endpoint, q->tube, ask->deadline_ms, on_stats, ask);
 }
 
-static void beanstalkd_ask_cancel(void *handle)
+static void cancel(void *handle)
 {
-	struct beanstalkd_ask *ask = handle;
-
-	beanstalk_cancel(ask->call);
-	scaler_ask_free(ask);
+	beanstalk_cancel(((struct scaler_ask *)handle)->call);
 }
+
+static const struct scaler_asker asker = { .ask = ask, .cancel = cancel };
 
 const struct scaler_type beanstalkd_scaler_type = {
 	.name = "beanstalkd",
@@ -104,6 +96,5 @@ const struct scaler_type beanstalkd_scaler_type = {
 	.data_size = sizeof(struct beanstalkd),
 	.build = build,
 	.data_done = data_done,
-	.ask = beanstalkd_ask,
-	.cancel = beanstalkd_ask_cancel,
+	.asker = &asker,
 };

@@ -203,6 +203,11 @@ void liveanswer_cancel(struct liveanswer_wait *w)
 	wait_free(w);
 }
 
+void liveanswer_cancel_ask(void *ask)
+{
+	liveanswer_cancel(((struct scaler_ask *)ask)->call);
+}
+
 /* ---- Watching ---- */
 
 struct liveanswer_watch *liveanswer_watch(struct liveanswer *k, question_look_fn look, void *arg)

@@ -57,6 +57,8 @@ typedef void (*liveanswer_fn)(void *arg, double value, const struct err *err);
 struct liveanswer_wait *liveanswer_ask(struct liveanswer *k, int64_t deadline_ms /* loop clock */, liveanswer_fn fn,
 	void *arg);
 void liveanswer_cancel(struct liveanswer_wait *w);
+/* cancel of a struct scaler_asker, for an ask whose call is that. */
+void liveanswer_cancel_ask(void *ask);
 
 /*
  * look is called at the end of a turn when the answer has changed or is available again, once per

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "net/tls/tlsrules.h"
+#include "scalers/params.h"
 
 #define KEY_MAX      ((size_t)32 << 10)
 #define HIDDEN_LEAST 4 /* shorter passwords occur in any text by chance */
@@ -81,7 +82,7 @@ static int add_members(struct etcdcluster *p, const struct etcdcluster_config *c
 	for (size_t i = 0; i < c->count; i++)
 		if (*c->members[i] && add_member(p, c, c->members[i], err))
 			return err_wrap(err, "parameter \"endpoints\", piece %zu", i + 1);
-	return p->count > 0 ? 0 : err_set(err, ERR_INVALID, "parameter \"endpoints\" has no endpoint");
+	return p->count > 0 ? 0 : params_wrong(err, "endpoints", "has no endpoint");
 }
 
 static char *make_key(const struct etcdcluster *p)

@@ -421,7 +421,7 @@ static void every_parameter_is_in_the_key_or_declared_unkeyed(void **state)
 	while ((one = strsep(&rest, ",")) != NULL) {
 		const struct scaler_type *type = scaler_type_find(one + strspn(one, " "));
 
-		if (type->ask)
+		if (type->asker)
 			unseen += count_unseen(type);
 	}
 	assert_int_equal(unseen, 0);

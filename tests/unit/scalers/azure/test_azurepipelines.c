@@ -204,6 +204,7 @@ static void too_large_an_answer(void **state)
 	memset(body, ',', len);
 	assert_int_equal(build(BASE, TOKEN, &s, &err), 0);
 	ask.base.question = s.question;
+	ask.data = s.question->data;
 	assert_int_equal(s.question->type->http->read(&ask, &answer, &out, &err), EXCHANGE_FAILED);
 	assert_string_equal(err.msg,
 		"the answer has more than 100000 values and names: set a smaller jobsToFetch, or, with parent, "

@@ -98,7 +98,9 @@ static char *next_url(struct httpsource *ask, char **authorization)
 
 static struct httpsource ask_of(struct question *q)
 {
-	return (struct httpsource){ .base = { .question = q }, .state = mem_zalloc(q->type->http->state_size) };
+	return (struct httpsource){ .base = { .question = q },
+		.data = q->data,
+		.state = mem_zalloc(q->type->http->state_size) };
 }
 
 static void accepted(void **state)

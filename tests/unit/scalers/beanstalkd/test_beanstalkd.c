@@ -13,18 +13,13 @@
 #include "../pairs.h"
 #include "base/mem.h"
 #include "net/tls/tlsrules.h"
-#include "scalers/scalerbuild.h"
+#include "scalers/scaler.h"
 
-static int build(const char *metadata, struct scaler *out, struct err *err)
+static int build(const char *metadata, const char *auth, struct scaler *out, struct err *err)
 {
-	struct strmap m = { 0 };
-	struct scaler_params params = { .type = "beanstalkd", .index = 1, .metadata = &m };
-	int failed;
+	const struct scaler_params params = { .type = "beanstalkd", .index = 1 };
 
-	pairs_fill(&m, metadata);
-	failed = scaler_build(&params, out, err);
-	strmap_done(&m);
-	return failed;
+	return pairs_build(&params, metadata, auth, NULL, out, err);
 }
 
 static const struct {
@@ -45,7 +40,7 @@ static void accepted(void **state)
 		struct scaler s;
 		struct err err = { 0 };
 
-		if (build(goods[i].metadata, &s, &err))
+		if (build(goods[i].metadata, NULL, &s, &err))
 			fail_msg("%s: %s", goods[i].metadata, err.msg);
 		assert_string_equal(s.metric_name, goods[i].metric);
 		assert_string_equal(s.question->source, "beanstalkd b:11300");
@@ -79,12 +74,9 @@ static void rejected(void **state)
 	for (size_t i = 0; i < MEM_COUNT(bads); i++) {
 		struct scaler s;
 		struct err err = { 0 };
+		int rc = build(bads[i].metadata, NULL, &s, &err);
 
-		if (build(bads[i].metadata, &s, &err) == 0)
-			fail_msg("%s was accepted", bads[i].metadata);
-		assert_int_equal(err.kind, ERR_INVALID);
-		if (!strstr(err.msg, bads[i].message))
-			fail_msg("%s: said \"%s\", not \"%s\"", bads[i].metadata, err.msg, bads[i].message);
+		pairs_refused(rc, bads[i].metadata, &err, bads[i].message);
 	}
 }
 
@@ -92,31 +84,16 @@ static void rejected(void **state)
 
 static void questions(void **state)
 {
-	static const struct {
-		const char *metadata;
-		bool same;
-	} others[] = {
-		{ "server=b:11300|tube=jobs|value=9|activationValue=3|includeDelayed=false", true },
-		{ "server=c:11300|tube=jobs|value=5", false },
-		{ "server=b:11300|tube=mail|value=5", false },
-		{ BASE "|includeDelayed=true", false },
-		{ BASE "|timeout=10s", false },
+	static const struct pairs_question others[] = {
+		{ "server=b:11300|tube=jobs|value=9|activationValue=3|includeDelayed=false", NULL, true },
+		{ "server=c:11300|tube=jobs|value=5", NULL, false },
+		{ "server=b:11300|tube=mail|value=5", NULL, false },
+		{ BASE "|includeDelayed=true", NULL, false },
+		{ BASE "|timeout=10s", NULL, false },
 	};
-	struct scaler first;
-	struct err err = { 0 };
 
 	(void)state;
-	assert_int_equal(build(BASE, &first, &err), 0);
-	for (size_t i = 0; i < MEM_COUNT(others); i++) {
-		struct scaler s;
-
-		assert_int_equal(build(others[i].metadata, &s, &err), 0);
-		if ((strcmp(s.question->key, first.question->key) == 0) != others[i].same)
-			fail_msg("%s: %s", others[i].metadata,
-				others[i].same ? "another question" : "the same question");
-		scaler_done(&s);
-	}
-	scaler_done(&first);
+	pairs_questions(others, MEM_COUNT(others), BASE, NULL, build);
 }
 
 static void with_tls_required(void **state)
@@ -126,7 +103,7 @@ static void with_tls_required(void **state)
 
 	(void)state;
 	assert_int_equal(tlsrules_set(&(struct tlsrules_config){ .required = true }, &err), 0);
-	assert_int_equal(build(BASE, &s, &err), -1);
+	assert_int_equal(build(BASE, NULL, &s, &err), -1);
 	assert_int_equal(err.kind, ERR_DENIED);
 	assert_non_null(strstr(err.msg, "beanstalkd has no TLS, so this trigger cannot be used"));
 	tlsrules_done();

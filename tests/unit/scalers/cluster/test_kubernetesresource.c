@@ -19,9 +19,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "scalers/cluster/keyvalues.h"
-#include "scalers/cluster/kubernetesresource.h"
 #include "scalers/scaler.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 #define MAPS    "/api/v1/namespaces/shop/configmaps"
 #define SECRETS "/api/v1/namespaces/shop/secrets"
@@ -255,7 +255,7 @@ static struct question *question(const char *metadata)
 
 static void *ask(struct question *q)
 {
-	return q->type->ask(&t.sources, q, loop_now_ms(t.sources.loop) + ASK_MS, on_answer, NULL);
+	return question_ask(q, &t.sources, loop_now_ms(t.sources.loop) + ASK_MS, on_answer, NULL);
 }
 
 /* The answer; -1: an error in t.err. */
@@ -449,7 +449,7 @@ static void too_late(void **state)
 	handle = ask(q);
 	fakeloop_advance(1000);
 	assert_int_equal(t.answers, 0);
-	q->type->cancel(handle);
+	question_cancel(handle);
 	fakeloop_advance(ASK_MS);
 	assert_int_equal(t.answers, 1);
 	assert_int_equal(t.err.kind, ERR_TEMPORARY);

@@ -20,9 +20,9 @@
 #include "base/mem.h"
 #include "scalers/cluster/podcounts.h"
 #include "scalers/cluster/podtable.h"
-#include "scalers/cluster/workload.h"
 #include "scalers/scaler.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define PODS     "/api/v1/namespaces/shop/pods"
@@ -212,7 +212,7 @@ static struct question *question(const char *metadata)
 
 static void *ask(struct question *q)
 {
-	return q->type->ask(&t.sources, q, loop_now_ms(t.sources.loop) + ASK_MS, on_answer, NULL);
+	return question_ask(q, &t.sources, loop_now_ms(t.sources.loop) + ASK_MS, on_answer, NULL);
 }
 
 /* The answer; -1: an error in t.err. */
@@ -305,7 +305,7 @@ static void waits_for_the_first_list(void **state)
 	handle = ask(q);
 	fakeloop_advance(1000);
 	assert_int_equal(t.answers, 0); /* an incomplete list gives no count */
-	q->type->cancel(handle);
+	question_cancel(handle);
 	fakeloop_advance(2000);
 	assert_int_equal(t.answers, 1);
 	assert_true(t.value == 20);

@@ -13,10 +13,10 @@
 #include "../pairs.h"
 #include "base/timestamp.h"
 #include "base/zonefile.h"
-#include "scalers/cron/cron.h"
 #include "scalers/cron/cronwindow.h"
 #include "scalers/scaler.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 #define COUNT(a)  (sizeof(a) / sizeof((a)[0]))
 #define MINUTE_MS INT64_C(60000)
@@ -338,11 +338,11 @@ static void asked(void **state)
 		void *handle;
 
 		build_around_now(open ? -10 : 10, 20, &s);
-		handle = s.type->ask(&sources, s.question, loop_now_ms(h.loop) + 1000, on_answer, &h);
-		s.type->cancel(handle);
+		handle = question_ask(s.question, &sources, loop_now_ms(h.loop) + 1000, on_answer, &h);
+		question_cancel(handle);
 		fakeloop_advance(10);
 		assert_int_equal(h.count, 0);
-		s.type->ask(&sources, s.question, loop_now_ms(h.loop) + 1000, on_answer, &h);
+		question_ask(s.question, &sources, loop_now_ms(h.loop) + 1000, on_answer, &h);
 		assert_int_equal(h.count, 0);
 		fakeloop_advance(0);
 		assert_int_equal(h.count, 1);

@@ -265,7 +265,7 @@ static void errors_and_missing_points(void **state)
 			.len = strlen(refusals[i].body),
 			.content_type = "application/json",
 			.wanted = { refusals[i].limit, refusals[i].period, refusals[i].reset, "" } };
-		struct httpsource ask = { .sources = &sources };
+		struct httpsource ask = { .base = { .sources = &sources } };
 		struct answer out = { 0 };
 		struct scaler s;
 		struct err err = { 0 };
@@ -273,6 +273,7 @@ static void errors_and_missing_points(void **state)
 
 		assert_int_equal(build(refusals[i].metadata, refusals[i].auth, &s, &err), 0);
 		ask.base.question = s.question;
+		ask.data = s.question->data;
 		failed = s.question->type->http->read(&ask, &answer, &out, &err) == EXCHANGE_FAILED;
 		if (failed != (refusals[i].says != NULL) ||
 			(failed && (err.kind != refusals[i].kind || !strstr(err.msg, refusals[i].says))))

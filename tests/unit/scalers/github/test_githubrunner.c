@@ -276,7 +276,8 @@ static void errors(void **state)
 	(void)state;
 	assert_int_equal(build(BASE "|repos=web|enableEtags=true", TOKEN, &s, &err), 0);
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
-		struct httpsource ask = { .base = { .question = s.question }, .sources = &sources };
+		struct httpsource ask = { .base = { .question = s.question, .sources = &sources },
+			.data = s.question->data };
 		char body[200], reset[32] = "";
 		struct webresponse answer = { .status = refusals[i].status,
 			.body = body,

@@ -208,7 +208,8 @@ static void statuses(void **state)
 	(void)state;
 	assert_int_equal(build(BASE, NULL, &s, &err), 0);
 	ask.base.question = s.question;
-	assert_int_equal(s.type->http->read(&ask, &answer, &out, &err), EXCHANGE_FAILED);
+	ask.data = s.question->data;
+	assert_int_equal(httpsource_read(&ask, &answer, &out, &err), EXCHANGE_FAILED);
 	assert_string_equal(err.msg, "query shop.queue: HTTP status 500: []");
 	scaler_done(&s);
 }

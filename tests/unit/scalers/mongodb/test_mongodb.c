@@ -326,13 +326,13 @@ static void nobody_there(void **state)
 	(void)state;
 	sources.mongo = mongo_new(sources.loop, NULL);
 	assert_int_equal(build(Q URI "127.0.0.1:1", NULL, NULL, &s, &err), 0);
-	s.type->ask(&sources, s.question, loop_now_ms(sources.loop) + 5000, on_answer, &told);
+	question_ask(s.question, &sources, loop_now_ms(sources.loop) + 5000, on_answer, &told);
 	while (told.kind == ERR_NONE)
 		loop_turn(sources.loop);
 	assert_string_equal(told.msg, "mongodb at 127.0.0.1:1: connecting: Connection refused");
 	told.kind = ERR_NONE;
-	ask = s.type->ask(&sources, s.question, loop_now_ms(sources.loop) + 5000, on_answer, &told);
-	s.type->cancel(ask);
+	ask = question_ask(s.question, &sources, loop_now_ms(sources.loop) + 5000, on_answer, &told);
+	question_cancel(ask);
 	scaler_done(&s);
 	pool_free(sources.mongo);
 	loop_free(sources.loop);

@@ -53,7 +53,9 @@ static const struct {
 /* The URL of the first request. */
 static char *first_url(struct question *q)
 {
-	struct httpsource ask = { .base = { .question = q }, .state = mem_zalloc(q->type->http->state_size) };
+	struct httpsource ask = { .base = { .question = q },
+		.data = q->data,
+		.state = mem_zalloc(q->type->http->state_size) };
 	struct webrequest r = { 0 };
 	struct err err = { 0 };
 
@@ -202,10 +204,11 @@ static void walk_end(struct walk *w)
 static void walk_begin(struct walk *w)
 {
 	walk_end(w);
-	w->ask = (struct httpsource){ .base = { .question = w->scaler.question },
-		.sources = &w->sources,
-		.state = mem_zalloc(http_of(w)->state_size),
-		.deadline_ms = loop_now_ms(w->sources.loop) + 60000 };
+	w->ask = (struct httpsource){ .base = { .question = w->scaler.question,
+					      .sources = &w->sources,
+					      .deadline_ms = loop_now_ms(w->sources.loop) + 60000 },
+		.data = w->scaler.question->data,
+		.state = mem_zalloc(http_of(w)->state_size) };
 	w->verdict = EXCHANGE_NEXT;
 	err_clear(&w->err);
 }
@@ -440,7 +443,7 @@ static void no_time_left(void **state)
 	hears(&w, 200, jsz("I1", "n3", 4));
 	asks(&w);
 	hears(&w, 200, varz("I1", "n1", ADVERTISED));
-	w.ask.deadline_ms = loop_now_ms(w.sources.loop) + 30;
+	w.ask.base.deadline_ms = loop_now_ms(w.sources.loop) + 30;
 	assert_null(asks(&w));
 	assert_non_null(strstr(w.err.msg, "leader node not found for consumer \"worker\""));
 	walk_done(&w);

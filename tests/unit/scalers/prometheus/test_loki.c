@@ -63,6 +63,7 @@ static void accepted(void **state)
 		if (build(goods[i].metadata, goods[i].auth, &s, &err))
 			fail_msg("%s: %s", goods[i].metadata, err.msg);
 		ask.base.question = s.question;
+		ask.data = s.question->data;
 		assert_int_equal(s.type->http->request(&ask, &r, &err), 0);
 		assert_string_equal(r.url, goods[i].url);
 		assert_int_equal(r.headers.count, goods[i].tenant ? 1 : 0);
@@ -165,7 +166,8 @@ static void answers(void **state)
 
 		assert_int_equal(build(is_strict ? BASE "|ignoreNullValues=false" : BASE, NULL, &s, &err), 0);
 		ask.base.question = s.question;
-		verdict = s.type->http->read(&ask, &answer, &out, &err);
+		ask.data = s.question->data;
+		verdict = httpsource_read(&ask, &answer, &out, &err);
 		if ((verdict == EXCHANGE_DONE) != (*says == '\0') || (*says && !strstr(err.msg, says)))
 			fail_msg("%s: %d, \"%s\"", body, verdict, err.msg);
 		if (verdict == EXCHANGE_DONE)

@@ -82,7 +82,7 @@ static const struct {
 /* The URL of the request, with NOW for the time. */
 static char *url_of(struct question *q)
 {
-	struct httpsource ask = { .base = { .question = q } };
+	struct httpsource ask = { .base = { .question = q }, .data = q->data };
 	struct webrequest r = { 0 };
 	struct err err = { 0 };
 	char *time, *out;

@@ -257,7 +257,7 @@ static void connection_refused(void **state)
 		assert_int_equal(build(i ? Q "host=/etc/passwd|username=u" : Q "host=/etc/there-is-none|username=u",
 					 NULL, NULL, NULL, &s, &err),
 			0);
-		s.type->ask(&sources, s.question, loop_now_ms(sources.loop) + 5000, on_answer, &told);
+		question_ask(s.question, &sources, loop_now_ms(sources.loop) + 5000, on_answer, &told);
 		while (told.kind == ERR_NONE)
 			loop_turn(sources.loop);
 		assert_string_equal(told.msg,
@@ -267,13 +267,13 @@ static void connection_refused(void **state)
 		scaler_done(&s);
 	}
 	assert_int_equal(build(Q "host=127.0.0.1|port=1|username=u", NULL, NULL, NULL, &s, &err), 0);
-	s.type->ask(&sources, s.question, loop_now_ms(sources.loop) + 5000, on_answer, &told);
+	question_ask(s.question, &sources, loop_now_ms(sources.loop) + 5000, on_answer, &told);
 	while (told.kind == ERR_NONE)
 		loop_turn(sources.loop);
 	assert_string_equal(told.msg, "mysql at 127.0.0.1:1: connecting: Connection refused");
 	told.kind = ERR_NONE;
-	ask = s.type->ask(&sources, s.question, loop_now_ms(sources.loop) + 5000, on_answer, &told);
-	s.type->cancel(ask);
+	ask = question_ask(s.question, &sources, loop_now_ms(sources.loop) + 5000, on_answer, &told);
+	question_cancel(ask);
 	scaler_done(&s);
 	pool_free(sources.mysql);
 	loop_free(sources.loop);
