@@ -24,13 +24,15 @@ packaging='build-essential dpkg-dev debhelper binutils python3 python3-venv ca-c
 demo='redis-server redis-tools python3-venv curl openssl ca-certificates'
 # ccache and mold save time. llvm has the symbolizer that makes a sanitizer's report readable.
 # minisign signs a release. umoci and skopeo read what `make image` makes, which itself needs no more than building does.
-# The shells are what completion is tried in; the servers, what the scalers are tried against; tzdata, what cron triggers need.
+# The shells are what completion is tried in; tzdata, what cron triggers need.
 # A Debian is booted by systemd-container, which has systemd-nspawn. containerd and what stands behind it make a node.
+# The servers are what the scalers are tried against, and containerd; none of them will start with the system.
+servers='redis-server postgresql pgbouncer mariadb-server prometheus rabbitmq-server nats-server beanstalkd graphite-carbon containerd'
 tests='ccache mold clang clang-format llvm shellcheck pyflakes3 wrk valgrind tzdata systemd systemd-container bash-completion
 	zsh fish
-	lintian mmdebstrap qemu-user-static umoci skopeo minisign containerd runc
-	containernetworking-plugins iptables iproute2 postgresql pgbouncer mariadb-server prometheus
-	rabbitmq-server nats-server graphite-web graphite-carbon faketime maven openjdk-17-jdk-headless nodejs npm'
+	lintian mmdebstrap qemu-user-static umoci skopeo minisign runc
+	containernetworking-plugins iptables iproute2 graphite-web faketime maven openjdk-17-jdk-headless nodejs npm'
+tests="$tests $servers"
 
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }
 
@@ -116,7 +118,7 @@ unit_of() {
 	*) echo "$1" ;;
 	esac
 }
-for server in redis-server postgresql pgbouncer mariadb-server prometheus nats-server graphite-carbon rabbitmq-server containerd; do
+for server in $servers; do
 	if grep -qw "$server" <<<"$missing" && [ -d /run/systemd/system ]; then
 		$as_root systemctl disable --quiet "$(unit_of "$server")"
 	fi

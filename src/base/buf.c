@@ -152,6 +152,26 @@ void buf_put_percent(struct buf *b, const char *text, const char *keep)
 	}
 }
 
+char *buf_percent(const char *text)
+{
+	struct buf b = BUF_INIT(3 * strlen(text));
+
+	buf_put_percent(&b, text, "");
+	return buf_take(&b);
+}
+
+void buf_put_real(struct buf *b, double value)
+{
+	char text[32];
+
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	buf_puts(b, text);
+}
+
 void buf_put_escaped(struct buf *b, const char *text, buf_escape_fn escape)
 {
 	size_t len = strlen(text), run = 0; /* start of what is copied unchanged */
@@ -196,4 +216,12 @@ void buf_put_json(struct buf *b, const char *text)
 	buf_putc(b, '"');
 	buf_put_escaped(b, text, json_escape);
 	buf_putc(b, '"');
+}
+
+void buf_put_json_field(struct buf *b, const char *name, const char *value)
+{
+	if (value == NULL || *value == '\0')
+		return;
+	buf_printf(b, "%s\"%s\":", b->data[b->len - 1] == '{' ? "" : ",", name);
+	buf_put_json(b, value);
 }

@@ -44,6 +44,10 @@ char *buf_take(struct buf *b);             /* the content, which the caller owns
  * Appends text percent-encoded (RFC 3986), except letters, digits, -_.~ and characters in `keep`.
  */
 void buf_put_percent(struct buf *b, const char *text, const char *keep);
+char *buf_percent(const char *text); /* the same as a text of its own, which the caller owns */
+
+/* Appends the shortest number of at least 15 digits that reads as this value. */
+void buf_put_real(struct buf *b, double value);
 
 /*
  * Appends text with some characters replaced. escape gets every character except printable ASCII
@@ -58,5 +62,10 @@ void buf_put_escaped(struct buf *b, const char *text, buf_escape_fn escape);
  * Appends text as a JSON string literal, quotes included. Bytes that are not UTF-8 become U+FFFD.
  */
 void buf_put_json(struct buf *b, const char *text);
+/*
+ * Appends `"name":"value"`, after a comma unless it is the first of its object; nothing for NULL
+ * and "".
+ */
+void buf_put_json_field(struct buf *b, const char *name, const char *value);
 
 #endif

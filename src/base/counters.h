@@ -44,7 +44,7 @@ void counters_add(struct counters_family *f, const char *const *label_values, do
 void counters_set(struct counters_family *f, const char *const *label_values, double value);
 /* one observation of a histogram */
 void counters_observe(struct counters_family *f, const char *const *label_values, double value);
-/* 0 if the series does not exist; of a histogram, the sum */
+/* for tests: 0 if the series does not exist; of a histogram, the sum */
 double counters_get(struct counters_family *f, const char *const *label_values);
 
 /* removes one series, if it exists, in constant time */

@@ -21,19 +21,6 @@ static const char *escape_label(const char *text, size_t step, char room[BUF_ESC
 	return step > 0 && *text == '"' ? "\\\"" : escape_help(text, step, room);
 }
 
-/* With the fewest digits that read back as the same value. */
-static void put_fraction(struct buf *out, double value)
-{
-	char text[32];
-
-	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(text, sizeof(text), "%.*g", digits, value);
-		if (strtod(text, NULL) == value)
-			break;
-	}
-	buf_puts(out, text);
-}
-
 static void put_value(struct buf *out, double value)
 {
 	if (isnan(value))
@@ -43,7 +30,7 @@ static void put_value(struct buf *out, double value)
 	else if (value == floor(value) && fabs(value) < 1e15)
 		buf_printf(out, "%lld", (long long)value);
 	else
-		put_fraction(out, value);
+		buf_put_real(out, value);
 }
 
 void exposition_family(struct buf *out, const char *name, const char *type, const char *help)

@@ -222,11 +222,6 @@ static int find_field(const struct json_at *at, const char *key, struct json_at 
 	return field->value != NULL ? 1 : 0;
 }
 
-static bool has_nul(const json_t *value)
-{
-	return json_is_string(value) && strlen(json_string_value(value)) != json_string_length(value);
-}
-
 /* With U+FFFD for each NUL. The caller owns it. */
 static char *without_nul(const json_t *string)
 {
@@ -245,15 +240,13 @@ static char *without_nul(const json_t *string)
 /* NULL and *err: not a string, or one with a NUL. */
 static const char *text_of(const struct json_at *field, struct err *err)
 {
-	const char *text = json_string_value(field->value);
+	const char *text = json_plain_text(field->value);
 
-	if (text == NULL)
-		json_wrong_kind(field, err, "a string");
-	else if (strlen(text) == json_string_length(field->value))
-		return text;
-	else
+	if (!text && json_is_string(field->value))
 		json_wrong(field, err, "must not contain a NUL character");
-	return NULL;
+	else if (!text)
+		json_wrong_kind(field, err, "a string");
+	return text;
 }
 
 /* Like look; *text is borrowed. */
@@ -405,7 +398,8 @@ static int get_strmap(const struct json_at *at, const char *key, bool tamed, str
 	const char **keys = sorted_keys(field.value, &count);
 	for (size_t i = 0; i < count; i++) {
 		struct json_at entry = { json_object_get(field.value, keys[i]), &field, keys[i], 0 };
-		MEM_AUTO char *made = tamed && has_nul(entry.value) ? without_nul(entry.value) : NULL;
+		bool has_nul = json_is_string(entry.value) && !json_plain_text(entry.value);
+		MEM_AUTO char *made = tamed && has_nul ? without_nul(entry.value) : NULL;
 		const char *text = made != NULL ? made : text_of(&entry, err);
 		if (text == NULL) {
 			strmap_done_secret(&map);
@@ -486,6 +480,23 @@ const char *json_str_or_empty(const json_t *object, const char *key)
 	const char *text = json_string_value(json_object_get(object, key));
 
 	return text != NULL ? text : "";
+}
+
+json_t *json_metadata(const json_t *object, const char *key)
+{
+	return json_object_get(json_object_get(object, "metadata"), key);
+}
+
+const char *json_metadata_text(const json_t *object, const char *key)
+{
+	return json_str_or_empty(json_object_get(object, "metadata"), key);
+}
+
+const char *json_plain_text(const json_t *value)
+{
+	const char *text = json_string_value(value);
+
+	return text != NULL && strlen(text) == json_string_length(value) ? text : NULL;
 }
 
 bool json_str_is(const json_t *object, const char *key, const char *text)

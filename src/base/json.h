@@ -89,6 +89,13 @@ uint64_t json_digest(const json_t *value);
 /* The string at a key, borrowed; "" if absent, or if `object` is not an object. */
 const char *json_str_or_empty(const json_t *object, const char *key);
 
+/* A field of a Kubernetes object's metadata, borrowed; NULL if absent. */
+json_t *json_metadata(const json_t *object, const char *key);
+const char *json_metadata_text(const json_t *object, const char *key); /* "": absent, or not a string */
+
+/* A string's text, borrowed; NULL for anything else and for text with NUL bytes. */
+const char *json_plain_text(const json_t *value);
+
 /* Whether the string at key equals text. */
 bool json_str_is(const json_t *object, const char *key, const char *text);
 

@@ -25,7 +25,7 @@ int log_level_parse(const char *text, enum log_level *out, struct err *err);
 int log_format_parse(const char *text, enum log_format *out, struct err *err);
 void log_setup(enum log_level least, enum log_format format);
 typedef void (*log_sink_fn)(void *arg, enum log_level level, const char *line);
-void log_set_sink(log_sink_fn sink, void *arg); /* NULL: standard error */
+void log_set_sink(log_sink_fn sink, void *arg); /* for tests; NULL: standard error */
 bool log_enabled(enum log_level level);         /* to avoid computing arguments that are not logged */
 
 /* subject: the object of the line ("scaledobject default/web", "lease", ...); may be NULL. */

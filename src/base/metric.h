@@ -61,6 +61,14 @@ struct reading {
 	bool active;
 };
 
-const char *metric_target_type_name(enum metric_target_type type); /* "AverageValue", "Value", "Utilization" */
+static inline const char *metric_target_type_name(enum metric_target_type type)
+{
+	switch (type) {
+	case METRIC_AVERAGE_VALUE: return "AverageValue";
+	case METRIC_VALUE: return "Value";
+	case METRIC_UTILIZATION: return "Utilization";
+	}
+	return "AverageValue";
+}
 
 #endif

@@ -41,6 +41,12 @@ static inline const char *text_behind(const char *text, const char *prefix)
 	return strncmp(text, prefix, len) == 0 ? text + len : NULL;
 }
 
+/* Neither NULL nor "". */
+static inline bool text_is_given(const char *text)
+{
+	return text && *text;
+}
+
 static inline bool text_begins(const char *text, const char *prefix)
 {
 	return text_behind(text, prefix) != NULL;

@@ -25,6 +25,7 @@ struct yamljson {
 	yaml_event_t event;
 	const char *text;
 	size_t len, values_max, read;
+	json_t *(*read_scalar)(const yaml_event_t *scalar);
 	bool too_many_tags;
 	/* Of the current document: */
 	struct anchor *anchors;
@@ -60,7 +61,13 @@ struct yamljson *yamljson_new(const char *text, size_t len, size_t values_max)
 	y->text = text;
 	y->len = len;
 	y->values_max = values_max;
+	y->read_scalar = yamlscalar_read;
 	return y;
+}
+
+void yamljson_keep_texts(struct yamljson *y)
+{
+	y->read_scalar = yamlscalar_text;
 }
 
 static void forget_anchors(struct yamljson *y)
@@ -332,7 +339,7 @@ static json_t *build(struct yamljson *y, size_t place)
 	case YAML_ALIAS_EVENT: value = build_alias(y); break;
 	case YAML_SCALAR_EVENT:
 		anchor = begin_anchor(y, y->event.data.scalar.anchor);
-		value = yamlscalar_read(&y->event);
+		value = y->read_scalar(&y->event);
 		if (!value)
 			return fail_value(y, "the value has a tag that is not understood, or is not what its tag says");
 		break;

@@ -6,7 +6,8 @@
  * Converts a stream of YAML documents to JSON, with the places of their values. Reads libyaml's
  * events; caps depth and size. An alias counts as much as its value, so that a small text cannot
  * stand for a huge document. Plain scalars are resolved as by kubectl (sigs.k8s.io/yaml: YAML 1.1).
- * Called by cli/documents for manifests, and by scalers/values/yamlpath for answers.
+ * Called by cli/documents for manifests, by scalers/values/yamlpath for answers and by
+ * kube/kubeconfig.
  */
 
 #include <jansson.h>
@@ -26,6 +27,9 @@ struct yamljson;
 
 struct yamljson *yamljson_new(const char *text, size_t len, size_t values_max); /* borrows text */
 void yamljson_free(struct yamljson *y);
+
+/* From now on all scalars but null remain texts (yamlscalar_text): for fields that are strings. */
+void yamljson_keep_texts(struct yamljson *y);
 
 /*
  * Reads the next document: 1 and *out, which the caller owns and whose keys *places borrows

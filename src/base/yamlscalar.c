@@ -12,11 +12,12 @@
 
 #define NUMBER_LENGTH_MAX 64 /* longer ones are strings */
 
+static const char *const nulls[] = { "", "~", "null", "Null", "NULL", NULL };
+
 static json_t *read_word(const char *text)
 {
-	static const char *const nulls[] = { "", "~", "null", "Null", "NULL", NULL },
-				 *const yes[] = { "true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", "y",
-					 "Y", NULL },
+	static const char *const yes[] = { "true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", "y", "Y",
+		NULL },
 				 *const no[] = { "false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF", "n",
 					 "N", NULL };
 
@@ -133,4 +134,13 @@ json_t *yamlscalar_read(const yaml_event_t *scalar)
 		value = value ? value : read_number(text);
 	}
 	return value ? value : json_stringn(text, len);
+}
+
+json_t *yamlscalar_text(const yaml_event_t *scalar)
+{
+	const char *text = (const char *)scalar->data.scalar.value;
+
+	return scalar->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && text_is_one_of(text, nulls)
+		? json_null()
+		: json_stringn(text, scalar->data.scalar.length);
 }

@@ -17,4 +17,7 @@
  */
 json_t *yamlscalar_read(const yaml_event_t *scalar);
 
+/* The scalar's text, whatever its tag; a plain ~, null or empty one is null. The caller owns it. */
+json_t *yamlscalar_text(const yaml_event_t *scalar);
+
 #endif

@@ -217,7 +217,7 @@ static void judge_object(struct admit_wait *w)
 /* A list may be truncated; a single object is not. */
 static void check_whole(struct lookup *l)
 {
-	if (*json_str_or_empty(json_object_get(l->answer, "metadata"), "continue"))
+	if (*json_metadata_text(l->answer, "continue"))
 		warn(l->owner, "the namespace has more than " LIST_MAX " LimitRanges: not all were checked");
 }
 
@@ -517,7 +517,7 @@ static const struct kind *find_kind(const char *name)
 
 static size_t finalizers_of(const json_t *object)
 {
-	return json_array_size(json_object_get(json_object_get(object, "metadata"), "finalizers"));
+	return json_array_size(json_metadata(object, "finalizers"));
 }
 
 static bool passes_unseen(const struct admit_request *request)
@@ -526,7 +526,7 @@ static bool passes_unseen(const struct admit_request *request)
 
 	if (!old)
 		return false;
-	if (*json_str_or_empty(json_object_get(request->object, "metadata"), "deletionTimestamp"))
+	if (*json_metadata_text(request->object, "deletionTimestamp"))
 		return true;
 	return finalizers_of(request->object) < finalizers_of(old) &&
 		json_equal((json_t *)(uintptr_t)json_object_get(request->object, "spec"),
@@ -576,7 +576,7 @@ static void judge_at_once(struct admit_wait *w, const struct admit_request *requ
 		return;
 	}
 	object = with_name(request->object);
-	warn_of_namespace(w, json_str_or_empty(json_object_get(object, "metadata"), "namespace"));
+	warn_of_namespace(w, json_metadata_text(object, "namespace"));
 	if (kind->judge(w, object, request->old_object, &reason, &err) < 0)
 		refuse_object(w, reason, &err);
 	json_decref(object);

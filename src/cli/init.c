@@ -9,12 +9,13 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "cli/commands.h"
 #include "cli/output.h"
 #include "scalers/missingtypes.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
 
-enum { DONE = 0, UNWRITTEN = 1, USAGE = 2 };
+enum { DONE = 0, UNWRITTEN = 1 };
 
 /* ---- The manifest ---- */
 
@@ -114,6 +115,9 @@ static const struct {
 	{ "rabbitmq", "queueName", "jobs" },
 	{ "rabbitmq", "mode", "QueueLength" },
 	{ "rabbitmq", "value", "20" },
+	{ "beanstalkd", "server", "beanstalkd.default.svc:11300" },
+	{ "beanstalkd", "tube", "jobs" },
+	{ "beanstalkd", "value", "5" },
 	{ NULL, "dbName", "shop" },
 	{ NULL, "natsServerMonitoringEndpoint", "nats.default.svc:8222" },
 	{ NULL, "account", "$G" },
@@ -297,22 +301,11 @@ bool init_print(const char *name, struct buf *out)
 
 /* ---- The command line ---- */
 
-static const char help_text[] = "usage: kscaled init [-o FILE] TYPE\n"
-				"Print a ScaledObject with a trigger of this type, and a comment for each parameter.\n"
-				"    kscaled init redis -o worker.yaml && kscaled check worker.yaml\n"
-				"\n"
-				"  -o, --output FILE            write to FILE; an existing file is not overwritten\n"
-				"      --help                   print this text\n"
-				"\n"
-				"types: ";
-
 static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+	{ "output", OPTION_TEXT, .argument = "FILE", .letter = 'o',
+		.help = "write to FILE; an existing file is not overwritten" },
+	{ .name = NULL },
 };
-
-const struct commandline cli_init_line = { .help = help_text, .options = options };
 
 static int complain_of_type(const char *type)
 {
@@ -321,55 +314,48 @@ static int complain_of_type(const char *type)
 
 	fprintf(stderr, "kscaled init: unknown type \"%.80s\": %s%s%s\n", type, why, specific ? "" : ": ",
 		specific ? "" : scaler_type_names());
-	return USAGE;
+	return COMMANDLINE_WRONG;
 }
 
 /* Never overwrites a file. */
-static int write_file(const char *path, const struct buf *text)
+static int write_file(const char *path, const struct buf *text, struct err *err)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	bool good = fd >= 0 && write(fd, text->data, text->len) == (ssize_t)text->len;
 
 	if (fd >= 0 && close(fd) < 0)
 		good = false;
-	if (!good)
-		fprintf(stderr, "kscaled init: %s: %s\n", path, strerror(errno));
-	return good ? DONE : UNWRITTEN;
+	return good ? 0 : err_set(err, ERR_INVALID, "%s: %s", path, strerror(errno));
 }
 
-static int print(const char *type, const char *path)
+static int run_init(void *arguments, char **operands, int count, struct err *err)
 {
+	const char *path = *(const char **)arguments;
 	struct buf out = BUF_INIT(SIZE_MAX);
 	int status;
 
-	if (!init_print(type, &out))
-		status = complain_of_type(type);
-	else if (path)
-		status = write_file(path, &out);
+	if (count != 1) {
+		fprintf(stderr, "kscaled init: name one type: %s\n", scaler_type_names());
+		return COMMANDLINE_WRONG;
+	}
+	if (!init_print(operands[0], &out))
+		status = complain_of_type(operands[0]);
 	else
-		status = output_text("kscaled init", &out) ? DONE : UNWRITTEN;
+		status = (path ? write_file(path, &out, err) : output_text(&out, err)) < 0 ? UNWRITTEN : DONE;
 	buf_done(&out);
 	return status;
 }
 
-int cli_init(int argc, char **argv)
-{
-	static char name[] = "kscaled init"; /* getopt's messages begin with it */
-	const char *path = NULL;
-	int c;
-
-	argv[0] = name;
-	optind = 0; /* glibc: reset, main may have used getopt */
-	while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
-		switch (c) {
-		case 'o': path = optarg; break;
-		case 'h': printf("%s%s\n", help_text, scaler_type_names()); return DONE;
-		default: fputs("Try \"kscaled init --help\".\n", stderr); return USAGE;
-		}
-	}
-	if (optind + 1 != argc) {
-		fprintf(stderr, "kscaled init: name one type: %s\n", scaler_type_names());
-		return USAGE;
-	}
-	return print(argv[optind], path);
-}
+const struct commandline cli_init_line = {
+	.name = "init",
+	.summary = "prints an example ScaledObject for a type of trigger",
+	.usage = "[-o FILE] TYPE",
+	.text = "Print a ScaledObject with a trigger of this type, and a comment for each parameter.\n"
+		"    kscaled init redis -o worker.yaml && kscaled check worker.yaml",
+	.end = "types: ",
+	.list = scaler_type_names,
+	.tables = { { .options = options } },
+	.operands = true,
+	.size = sizeof(const char *),
+	.run = run_init,
+};

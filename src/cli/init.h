@@ -11,17 +11,8 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
-#include "cli/commandline.h"
-
-extern const struct commandline cli_init_line;
 
 /* false: unknown type, nothing is printed. */
 bool init_print(const char *type, struct buf *out);
-
-/*
- * The sub-command: argv[0] is its name. Returns the exit status: 0; 1: the file cannot be written;
- * 2: wrong usage or an unknown type.
- */
-int cli_init(int argc, char **argv);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "cli/fields.h"
 
 struct documents *manifestobjects_make(const struct manifests_params *params, struct err *err)
 {
@@ -48,20 +49,17 @@ static char *plural_of(const char *kind)
 
 char *manifestobjects_path(const json_t *object)
 {
-	const json_t *metadata = json_object_get(object, "metadata");
-	const char *version = json_str_or_empty(object, "apiVersion"),
-		   *namespace_ = json_str_or_empty(metadata, "namespace");
+	const char *version = json_str_or_empty(object, "apiVersion"), *namespace_ = fields_namespace(object);
 	MEM_AUTO char *plural = plural_of(json_str_or_empty(object, "kind"));
 
 	return mem_printf("/%s/%s%s%s/%s/%s", strchr(version, '/') ? "apis" : "api", version,
-		*namespace_ ? "/namespaces/" : "", namespace_, plural, json_str_or_empty(metadata, "name"));
+		*namespace_ ? "/namespaces/" : "", namespace_, plural, fields_name(object));
 }
 
 char *manifestobjects_title(const json_t *object)
 {
-	const json_t *metadata = json_object_get(object, "metadata");
-	const char *namespace_ = json_str_or_empty(metadata, "namespace");
+	const char *namespace_ = fields_namespace(object);
 
 	return mem_printf("%s %s%s%s", json_str_or_empty(object, "kind"), namespace_, *namespace_ ? "/" : "",
-		json_str_or_empty(metadata, "name"));
+		fields_name(object));
 }

@@ -11,6 +11,7 @@
 #include "base/dnsname.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/commands.h"
 #include "cli/deleteorder.h"
 #include "cli/manifests_text.h"
 #include "cli/outsidehost.h"
@@ -37,24 +38,11 @@ struct plan {
 	const char *own_service_rules;  /* "" unless params.host is set */
 	const char *pod_priority;       /* a line of the Deployment, or "" */
 	struct outsidehost host;        /* where params.host is set */
-	int replicas;
 	FILE *out;
 };
 
-static int check_label(const char *option, const char *text, struct err *err)
-{
-	if (dnsname_is_label(text, strlen(text)))
-		return 0;
-	return err_set(err, ERR_INVALID,
-		"--%s: \"%.80s\" is not a name that Kubernetes allows: 1 to 63 lower-case letters, digits and \"-\", "
-		"with a letter or digit first and last",
-		option, text);
-}
-
 static int check_service_name(const char *text, struct err *err)
 {
-	if (check_label("service-name", text, err) < 0)
-		return -1;
 	if (text[0] >= '0' && text[0] <= '9')
 		return err_set(err, ERR_INVALID,
 			"--service-name: \"%s\" begins with a digit, which is not allowed for a Service", text);
@@ -105,8 +93,11 @@ static int check_watch_namespaces(const char *list, struct err *err)
 	if (check_list_end("watch-namespace", list, err) < 0)
 		return -1;
 	while (next_item(&list, label, LABEL_SIZE))
-		if (check_label("watch-namespace", label, err) < 0)
-			return -1;
+		if (!dnsname_is_label(label, strlen(label)))
+			return err_set(err, ERR_INVALID,
+				"--watch-namespace: \"%.80s\" is not a Kubernetes name: lower-case letters, digits and "
+				"-",
+				label);
 	return 0;
 }
 
@@ -165,36 +156,6 @@ static int check_scale_kinds(const char *list, struct err *err)
 
 /* ---- Options of the Deployment ---- */
 
-static int check_replicas(const char *text, int *replicas, struct err *err)
-{
-	size_t len = strlen(text);
-
-	*replicas = len > 0 && len < 4 && text[strspn(text, "0123456789")] == '\0' ? atoi(text) : 0;
-	if (*replicas >= 1 && *replicas <= REPLICAS_MAX)
-		return 0;
-	return err_set(err, ERR_INVALID, "--replicas: \"%.80s\" is not a number from 1 to %d", text, REPLICAS_MAX);
-}
-
-static int check_priority_class(const char *text, struct err *err)
-{
-	if (!text || dnsname_is_subdomain(text, strlen(text)))
-		return 0;
-	return err_set(err, ERR_INVALID,
-		"--priority-class: \"%.80s\" is not a name that Kubernetes allows: lower-case letters, digits, \"-\" "
-		"and "
-		"\".\", with a letter or digit first and last",
-		text);
-}
-
-static int check_monitor(const char *text, struct err *err)
-{
-	if (!text || strcmp(text, "pod") == 0 || strcmp(text, "service") == 0)
-		return 0;
-	return err_set(err, ERR_INVALID,
-		"--monitor: \"%.80s\" is neither \"pod\", for a PodMonitor, nor \"service\", for a ServiceMonitor",
-		text);
-}
-
 /* Options of the Pods, which --host excludes. */
 static int check_not_of_a_pod(const struct manifests_params *p, struct err *err)
 {
@@ -202,7 +163,7 @@ static int check_not_of_a_pod(const struct manifests_params *p, struct err *err)
 		const char *option;
 		bool given;
 	} of_pods[] = {
-		{ "replicas", p->replicas != NULL },
+		{ "replicas", p->replicas > 0 },
 		{ "priority-class", p->priority_class != NULL },
 		{ "monitor", p->monitor != NULL },
 		{ "network-policy", p->network_policy },
@@ -217,14 +178,18 @@ static int check_not_of_a_pod(const struct manifests_params *p, struct err *err)
 	return 0;
 }
 
-static int check_deployment(struct plan *plan, struct err *err)
+/* Each text, as its option declares it. */
+static int check_texts(const struct manifests_params *p, struct err *err)
 {
-	const struct manifests_params *p = &plan->params;
+	struct option o;
 
-	if (check_replicas(p->replicas ? p->replicas : "1", &plan->replicas, err) < 0 ||
-		check_priority_class(p->priority_class, err) < 0 || check_monitor(p->monitor, err) < 0)
-		return -1;
-	return p->host ? check_not_of_a_pod(p, err) : 0;
+	for (size_t i = 0; commandline_option(&cli_manifests_line, i, &o); i++) {
+		const char *const *text = (const char *const *)((const char *)p + o.offset);
+
+		if (o.kind <= OPTION_LABELS && *text && commandline_check(&o, *text, err) < 0)
+			return err_wrap(err, "--%s", o.name);
+	}
+	return 0;
 }
 
 static int check(const struct manifests_params *params, struct plan *plan, struct err *err)
@@ -238,9 +203,10 @@ static int check(const struct manifests_params *params, struct plan *plan, struc
 	p->watch_namespaces = p->watch_namespaces ? p->watch_namespaces : "";
 	if (p->scale_kinds && strcmp(p->scale_kinds, "*") == 0)
 		p->scale_kinds = NULL;
-	if (check_label("namespace", p->namespace_, err) < 0 || check_service_name(p->service_name, err) < 0 ||
-		check_image(p->image, err) < 0 || check_watch_namespaces(p->watch_namespaces, err) < 0 ||
-		check_scale_kinds(p->scale_kinds, err) < 0 || check_deployment(plan, err) < 0)
+	p->replicas = p->replicas > 0 ? p->replicas : 1;
+	if (check_texts(p, err) < 0 || check_service_name(p->service_name, err) < 0 || check_image(p->image, err) < 0 ||
+		check_watch_namespaces(p->watch_namespaces, err) < 0 || check_scale_kinds(p->scale_kinds, err) < 0 ||
+		(p->host && check_not_of_a_pod(params, err) < 0))
 		return -1;
 	if (p->host && outsidehost_parse(p->host, &plan->host, err) < 0)
 		return err_wrap(err, "--host");
@@ -384,7 +350,7 @@ static void print_deployment(const struct plan *plan, const struct word *words)
 	const char *monitor = plan->params.monitor;
 
 	print_document(plan->out, words, manifests_deployment);
-	if (plan->replicas > 1)
+	if (plan->params.replicas > 1)
 		print_document(plan->out, words, manifests_poddisruptionbudget);
 	if (plan->params.network_policy)
 		print_document(plan->out, words, manifests_networkpolicy);
@@ -429,14 +395,14 @@ static void print_all(const struct plan *plan)
 		{ "NAMESPACE_SELECTOR", plan->namespace_selector },
 		{ "REPLICAS", replicas },
 		{ "POD_PRIORITY", plan->pod_priority },
-		{ "POD_SPREAD", plan->replicas > 1 ? manifests_pod_spread : "" },
+		{ "POD_SPREAD", plan->params.replicas > 1 ? manifests_pod_spread : "" },
 		{ "STATUS_PORT", by_service ? manifests_service_status_port : "" },
 		{ "FAMILY", plan->host.kind == OUTSIDEHOST_IPV6 ? "IPv6" : "IPv4" },
 		{ NULL, NULL },
 	};
 
 	snprintf(port, sizeof(port), "%d", plan->host.port);
-	snprintf(replicas, sizeof(replicas), "%d", plan->replicas);
+	snprintf(replicas, sizeof(replicas), "%d", (int)plan->params.replicas);
 	if (!text_is_one_of(plan->params.namespace_, of_kubernetes))
 		print_document(plan->out, words, manifests_namespace);
 	if (!plan->params.no_crds)
@@ -520,97 +486,67 @@ int manifests_print(const struct manifests_params *params, FILE *out, struct err
 	return 0;
 }
 
-static const char help_text[] =
-	"Usage: kscaled manifests [OPTION]...\n"
-	"Print the objects that a cluster needs for kscaled, as YAML:\n"
-	"    kscaled manifests | kubectl apply -f -\n"
-	"\n"
-	"  --host HOST:PORT       where the API server reaches kscaled outside the cluster:\n"
-	"                         a DNS name, an IPv4 address, or an IPv6 address in brackets\n"
-	"  --namespace NS         namespace of kscaled (default: kscaled)\n"
-	"  --image REF            container image (default: kscaled:" PACKAGE_VERSION ")\n"
-	"  --service-name NAME    Service behind the APIService (default: kscaled)\n"
-	"  --watch-namespace NS[,NS]\n"
-	"                         limit the rights on workloads to these namespaces, which must exist (default: all)\n"
-	"  --scale-kinds KIND[,KIND]\n"
-	"                         kinds of workloads to scale, such as deployments,rollouts.argoproj.io (default: *)\n"
-	"  --no-scaledjobs        no rights on Jobs: ScaledJobs are ignored\n"
-	"  --restrict-secret-access\n"
-	"                         read Secrets only in the namespace of kscaled (default: in those it watches)\n"
-	"  --service-account-tokens\n"
-	"                         let it request tokens of service accounts, for boundServiceAccountToken and Vault\n"
-	"  --no-webhook           do not check objects before they are stored\n"
-	"  --no-crds              print no CustomResourceDefinitions, because they are installed\n"
-	"  --replicas N           number of Pods; one leads, all answer (default: 1)\n"
-	"  --priority-class NAME  PriorityClass of the Pods, such as system-cluster-critical\n"
-	"  --network-policy       a NetworkPolicy that opens only the two ports\n"
-	"  --monitor pod|service  a PodMonitor or a ServiceMonitor for the Prometheus operator\n"
-	"  --delete-order         print the documents in the order of deletion\n"
-	"  --help                 print this text\n";
+/* ---- The command line ---- */
 
-static const struct option options[] = {
-	{ "host", required_argument, NULL, 'H' },
-	{ "namespace", required_argument, NULL, 'n' },
-	{ "image", required_argument, NULL, 'i' },
-	{ "service-name", required_argument, NULL, 's' },
-	{ "watch-namespace", required_argument, NULL, 'w' },
-	{ "scale-kinds", required_argument, NULL, 'k' },
-	{ "no-scaledjobs", no_argument, NULL, 'J' },
-	{ "restrict-secret-access", no_argument, NULL, 'r' },
-	{ "service-account-tokens", no_argument, NULL, 't' },
-	{ "no-webhook", no_argument, NULL, 'W' },
-	{ "no-crds", no_argument, NULL, 'C' },
-	{ "replicas", required_argument, NULL, 'R' },
-	{ "priority-class", required_argument, NULL, 'p' },
-	{ "network-policy", no_argument, NULL, 'N' },
-	{ "monitor", required_argument, NULL, 'm' },
-	{ "delete-order", no_argument, NULL, 'd' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+#define AT(member) .offset = offsetof(struct manifests_params, member)
+const struct option manifests_name_options[] = {
+	{ "namespace", OPTION_LABEL, AT(namespace_), "NS", "namespace of kscaled (default: kscaled)" },
+	{ "service-name", OPTION_LABEL, AT(service_name), "NAME", "Service behind the APIService (default: kscaled)" },
+	{ .name = NULL },
 };
 
-const struct commandline cli_manifests_line = { .help = help_text, .options = options };
+const struct option manifests_rights_options[] = {
+	{ "watch-namespace", OPTION_TEXT, AT(watch_namespaces), "NS[,NS]",
+		"limit the rights on workloads to these namespaces, which must exist (default: all)" },
+	{ "scale-kinds", OPTION_TEXT, AT(scale_kinds), "KIND[,KIND]",
+		"kinds of workloads to scale, such as deployments,rollouts.argoproj.io (default: *)" },
+	{ "no-scaledjobs", OPTION_SWITCH, AT(no_scaledjobs), NULL, "no rights on Jobs: ScaledJobs are ignored" },
+	{ "restrict-secret-access", OPTION_SWITCH, AT(restrict_secrets), NULL,
+		"read Secrets only in the namespace of kscaled (default: in those it watches)" },
+	{ "service-account-tokens", OPTION_SWITCH, AT(service_account_tokens), NULL,
+		"let it request tokens of service accounts, for boundServiceAccountToken and Vault" },
+	{ "no-webhook", OPTION_SWITCH, AT(no_webhook), NULL, "do not check objects before they are stored" },
+	{ .name = NULL },
+};
 
-enum { USAGE_ERROR = 2 };
+static const char *const monitors[] = { "pod", "service", NULL };
 
-int cli_manifests(int argc, char **argv)
+static const struct option options[] = {
+	{ "host", OPTION_TEXT, AT(host), "HOST:PORT",
+		"where the API server reaches kscaled outside the cluster: a DNS name, an IPv4 address, or an IPv6 "
+		"address in brackets" },
+	{ "image", OPTION_TEXT, AT(image), "REF", "container image (default: kscaled:" PACKAGE_VERSION ")" },
+	{ "no-crds", OPTION_SWITCH, AT(no_crds), NULL,
+		"print no CustomResourceDefinitions, because they are installed" },
+	{ "replicas", OPTION_COUNT, AT(replicas), "N", "number of Pods; one leads, all answer (default: 1)", .least = 1,
+		.most = REPLICAS_MAX },
+	{ "priority-class", OPTION_SUBDOMAIN, AT(priority_class), "NAME",
+		"PriorityClass of the Pods, such as system-cluster-critical" },
+	{ "network-policy", OPTION_SWITCH, AT(network_policy), NULL, "a NetworkPolicy that opens only the two ports" },
+	{ "monitor", OPTION_WORD, AT(monitor), "pod|service",
+		"a PodMonitor or a ServiceMonitor for the Prometheus operator", .words = monitors },
+	{ "delete-order", OPTION_SWITCH, AT(delete_order), NULL, "print the documents in the order of deletion" },
+	{ .name = NULL },
+};
+#undef AT
+
+static int run_manifests(void *arguments, char **operands, int count, struct err *err)
 {
-	static char name[] = "kscaled manifests"; /* getopt's messages begin with it */
-	struct manifests_params params = { 0 };
-	struct err err;
-	int c;
-
-	argv[0] = name;
-	optind = 0; /* glibc: reset, main may have used getopt */
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case 'H': params.host = optarg; break;
-		case 'n': params.namespace_ = optarg; break;
-		case 'i': params.image = optarg; break;
-		case 's': params.service_name = optarg; break;
-		case 'w': params.watch_namespaces = optarg; break;
-		case 'k': params.scale_kinds = optarg; break;
-		case 'J': params.no_scaledjobs = true; break;
-		case 'r': params.restrict_secrets = true; break;
-		case 't': params.service_account_tokens = true; break;
-		case 'W': params.no_webhook = true; break;
-		case 'C': params.no_crds = true; break;
-		case 'R': params.replicas = optarg; break;
-		case 'p': params.priority_class = optarg; break;
-		case 'N': params.network_policy = true; break;
-		case 'm': params.monitor = optarg; break;
-		case 'd': params.delete_order = true; break;
-		case 'h': fputs(help_text, stdout); return 0;
-		default: fputs("Try \"kscaled manifests --help\".\n", stderr); return USAGE_ERROR;
-		}
-	}
-	if (optind < argc) {
-		fprintf(stderr, "%s: unexpected argument \"%s\"\n", name, argv[optind]);
-		return USAGE_ERROR;
-	}
-	if (manifests_print(&params, stdout, &err) < 0) {
-		fprintf(stderr, "%s: %s\n", name, err.msg);
-		return err.kind == ERR_INVALID ? USAGE_ERROR : 1;
-	}
-	return 0;
+	(void)operands;
+	(void)count;
+	if (manifests_print(arguments, stdout, err) == 0)
+		return 0;
+	return err->kind == ERR_INVALID ? COMMANDLINE_WRONG : 1;
 }
+
+const struct commandline cli_manifests_line = {
+	.name = "manifests",
+	.summary = "prints the objects that a cluster needs, for kubectl apply -f -",
+	.usage = "[OPTION]...",
+	.text = "Print the objects that a cluster needs for kscaled, as YAML:\n"
+		"    kscaled manifests | kubectl apply -f -",
+	.tables = { { .options = options }, { .options = manifests_name_options },
+		{ .options = manifests_rights_options } },
+	.size = sizeof(struct manifests_params),
+	.run = run_manifests,
+};

@@ -11,10 +11,11 @@
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/err.h"
-#include "cli/commandline.h"
+#include "options/commandline.h"
 
 struct manifests_params {             /* strings are borrowed; NULL: the default */
 	const char *namespace_;       /* own namespace, a DNS-1123 label; "kscaled" */
@@ -34,7 +35,7 @@ struct manifests_params {             /* strings are borrowed; NULL: the default
 	bool no_crds;                /* no CustomResourceDefinitions */
 
 	/* For kscaled in a Pod; an error with host. */
-	const char *replicas;       /* 1 to 16; "1". More are spread over nodes and drained one by one */
+	int64_t replicas;           /* 1 to 16; 0: 1. More are spread over nodes and drained one by one */
 	const char *priority_class; /* a DNS-1123 subdomain; NULL: the cluster's default */
 	const char *monitor;        /* "pod" or "service": a PodMonitor or ServiceMonitor; NULL: none */
 	bool network_policy;        /* open only the two ports */
@@ -48,8 +49,7 @@ struct manifests_params {             /* strings are borrowed; NULL: the default
  */
 int manifests_print(const struct manifests_params *params, FILE *out, struct err *err);
 
-/* The sub-command: argv[0] is its name. Returns the exit status: 0; 1: error; 2: wrong usage. */
-int cli_manifests(int argc, char **argv);
-extern const struct commandline cli_manifests_line;
+/* Shared with join, leave and doctor; over struct manifests_params. */
+extern const struct option manifests_name_options[], manifests_rights_options[];
 
 #endif

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/output.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-bool output_text(const char *command, const struct buf *text)
+int output_text(const struct buf *text, struct err *err)
 {
 	if (fwrite(text->data, 1, text->len, stdout) == text->len && fflush(stdout) == 0)
-		return true;
-	fprintf(stderr, "%s: the output cannot be written\n", command);
-	return false;
+		return 0;
+	return err_set(err, ERR_TEMPORARY, "the output cannot be written: %s", strerror(errno));
 }
 
-bool output_json(const char *command, const json_t *value)
+int output_json(const json_t *value, struct err *err)
 {
 	struct buf out = BUF_INIT(SIZE_MAX);
 	char *text = json_dumps(value, JSON_INDENT(1));
-	bool written;
+	int failed;
 
 	buf_puts(&out, text ? text : "null");
 	buf_putc(&out, '\n');
-	written = output_text(command, &out);
+	failed = output_text(&out, err);
 	free(text);
 	buf_done(&out);
-	return written;
+	return failed;
 }

@@ -2,17 +2,14 @@
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
 
-/*
- * Writes a command's result to standard output. Returns false, after printing the error, if that
- * fails. command: "kscaled get", for that message.
- */
+/* Writes a command's result to standard output. -1 and ERR_TEMPORARY if that fails. */
 
 #include <jansson.h>
-#include <stdbool.h>
 
 #include "base/buf.h"
+#include "base/err.h"
 
-bool output_text(const char *command, const struct buf *text);
-bool output_json(const char *command, const json_t *value);
+int output_text(const struct buf *text, struct err *err);
+int output_json(const json_t *value, struct err *err);
 
 #endif

@@ -108,8 +108,8 @@ static void work_stop(struct work *work)
 /* The latency goes when polling ends; counters of failures stay until the object is deleted. */
 static void drop_counters(struct work *work)
 {
-	MEM_AUTO char *namespace_ = mem_dupn(work->object->path, strcspn(work->object->path, "/"));
-	const char *name = work->object->path + strlen(namespace_) + 1;
+	MEM_AUTO char *namespace_ = work_namespace(work);
+	const char *name = work_name(work);
 	const char *const labels[] = { namespace_, name };
 	struct control *c = work->control;
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "crd/intern.h"
 #include "crd/shape.h"
@@ -103,7 +104,7 @@ static void decode_externals(const json_t *spec, struct hpa *out)
 
 static void decode_target(const json_t *object, struct hpa *out)
 {
-	const json_t *annotations = json_object_get(json_object_get(object, "metadata"), "annotations");
+	const json_t *annotations = json_metadata(object, "annotations");
 	const json_t *target = json_object_get(json_object_get(object, "spec"), "scaleTargetRef");
 
 	if (json_str_is(annotations, OWNERSHIP, "false"))

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/quantity.h"
@@ -34,20 +35,12 @@ static char *canonical(const char *text)
 	return mem_dup(quantity_format(q, out));
 }
 
-/*
- * The shortest decimal text of the number: 0.1, not 0.10000000000000001, which Kubernetes would
- * round up to 100000001n.
- */
 static char *real_text(double value)
 {
-	char text[40];
+	struct buf text = BUF_INIT(40);
 
-	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(text, sizeof(text), "%.*g", digits, value);
-		if (strtod(text, NULL) == value)
-			break;
-	}
-	return mem_dup(text);
+	buf_put_real(&text, value);
+	return buf_take(&text);
 }
 
 /* The text of a quantity, which may be written as a number; NULL if neither. The caller owns it. */

@@ -9,29 +9,12 @@
 #include "base/mem.h"
 #include "base/timestamp.h"
 
-#define OWNER_KIND            "ScaledJob"
-#define OWNER_GROUP           "keda.sh/" /* of apiVersion */
 #define GENERATION_DIGITS_MAX 18
 
 /*
  * Read from the JSON, to avoid copying other labels and annotations. A wrong type counts as absent:
  * the API server has checked them.
  */
-
-static char *owner_uid(const json_t *metadata)
-{
-	const json_t *list = json_object_get(metadata, "ownerReferences"), *one;
-	size_t i;
-
-	json_array_foreach(list, i, one) if (json_is_true(json_object_get(one, "controller")))
-	{
-		bool ours = json_str_is(one, "kind", OWNER_KIND) &&
-			strncmp(json_str_or_empty(one, "apiVersion"), OWNER_GROUP, strlen(OWNER_GROUP)) == 0;
-
-		return ours ? mem_dup(json_str_or_empty(one, "uid")) : NULL;
-	}
-	return NULL;
-}
 
 static int64_t generation(const char *text)
 {
@@ -40,13 +23,15 @@ static int64_t generation(const char *text)
 	return digits > 0 && digits <= GENERATION_DIGITS_MAX && text[digits] == '\0' ? strtoll(text, NULL, 10) : -1;
 }
 
-static void decode_origin(const json_t *metadata, struct job *out)
+static void decode_origin(const json_t *object, struct job *out)
 {
+	const json_t *metadata = json_object_get(object, "metadata"), *controller = meta_controller_in(object);
 	const json_t *annotations = json_object_get(metadata, "annotations");
 	const char *print = json_str_or_empty(annotations, JOB_TEMPLATE_ANNOTATION);
 
 	out->owner = mem_dup(json_str_or_empty(json_object_get(metadata, "labels"), JOB_OWNER_LABEL));
-	out->owner_uid = owner_uid(metadata);
+	if (meta_refers_to(controller, "ScaledJob"))
+		out->owner_uid = mem_dup(json_str_or_empty(controller, "uid"));
 	out->for_generation = generation(json_str_or_empty(annotations, JOB_GENERATION_ANNOTATION));
 	if (strlen(print) < sizeof(out->template_print))
 		snprintf(out->template_print, sizeof(out->template_print), "%s", print);
@@ -91,7 +76,7 @@ struct job *job_decode(const json_t *object, struct err *err)
 		free(job);
 		return NULL;
 	}
-	decode_origin(json_object_get(object, "metadata"), job);
+	decode_origin(object, job);
 	decode_state(json_object_get(object, "status"), job);
 	return job;
 }

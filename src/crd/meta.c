@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/textlist.h"
 #include "crd/shape.h"
 
 #define PATCH_BYTES_MAX (16 << 20) /* an object is at most 1.5 MiB, and an escape makes six of one byte */
@@ -30,12 +31,11 @@ static int decode_finalizers(const struct json_at *at, struct meta *out, struct 
 
 	if (shape_array(&list, SIZE_MAX, &count, err) < 0)
 		return -1;
-	out->finalizers = count > 0 ? mem_array(count, sizeof(char *)) : NULL;
 	for (size_t i = 0; i < count; i++) {
 		const char *text = json_string_value(json_array_get(list.value, i));
 
 		if (text != NULL)
-			out->finalizers[out->finalizer_count++] = mem_dup(text);
+			textlist_add(&out->finalizers, &out->finalizer_count, text);
 	}
 	return 0;
 }
@@ -130,9 +130,7 @@ void meta_done(struct meta *m)
 	free(m->namespace_);
 	strmap_done(&m->labels);
 	strmap_done(&m->annotations);
-	for (size_t i = 0; i < m->finalizer_count; i++)
-		free(m->finalizers[i]);
-	free(m->finalizers);
+	textlist_done(&m->finalizers, &m->finalizer_count);
 	for (size_t i = 0; i < m->owner_count; i++)
 		free(m->owners[i].api_version);
 	free(m->owners);
@@ -141,10 +139,7 @@ void meta_done(struct meta *m)
 
 bool meta_has_finalizer(const struct meta *m, const char *finalizer)
 {
-	for (size_t i = 0; i < m->finalizer_count; i++)
-		if (strcmp(m->finalizers[i], finalizer) == 0)
-			return true;
-	return false;
+	return textlist_has(m->finalizers, m->finalizer_count, finalizer);
 }
 
 const struct owner_ref *meta_controller(const struct meta *m)
@@ -153,6 +148,25 @@ const struct owner_ref *meta_controller(const struct meta *m)
 		if (m->owners[i].controller)
 			return &m->owners[i];
 	return NULL;
+}
+
+const json_t *meta_controller_in(const json_t *object)
+{
+	const json_t *reference;
+	size_t i;
+
+	json_array_foreach(json_metadata(object, "ownerReferences"), i, reference)
+	{
+		if (json_is_true(json_object_get(reference, "controller")))
+			return reference;
+	}
+	return NULL;
+}
+
+bool meta_refers_to(const json_t *reference, const char *kind)
+{
+	return json_str_is(reference, "kind", kind) &&
+		text_begins(json_str_or_empty(reference, "apiVersion"), "keda.sh/");
 }
 
 char *meta_finalizers_patch(const struct meta *m, const char *const *drop, const char *add)

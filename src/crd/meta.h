@@ -59,5 +59,9 @@ bool meta_has_finalizer(const struct meta *m, const char *finalizer);
  */
 char *meta_finalizers_patch(const struct meta *m, const char *const *drop, const char *add);
 const struct owner_ref *meta_controller(const struct meta *m); /* borrowed; NULL if none */
+/* The same in an object's JSON: an entry of metadata.ownerReferences. */
+const json_t *meta_controller_in(const json_t *object);
+/* Whether the entry refers to a `kind` of keda.sh. */
+bool meta_refers_to(const json_t *reference, const char *kind);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/fingerprint.h"
 #include "base/mem.h"
+#include "base/textlist.h"
 #include "crd/optional.h"
 #include "crd/shape.h"
 
@@ -95,14 +96,13 @@ static int decode_pending_conditions(const struct json_at *strategy, struct scal
 
 	if (shape_array(&list, SCALEDJOB_CONDITIONS_MAX, &count, err) < 0)
 		return -1;
-	out->pending_conditions = count > 0 ? mem_array(count, sizeof(char *)) : NULL;
 	for (size_t i = 0; i < count; i++) {
 		struct json_at element = json_element(&list, i);
-		const char *text = json_string_value(element.value);
+		const char *text = json_plain_text(element.value);
 
-		if (text == NULL || strlen(text) != json_string_length(element.value))
+		if (text == NULL)
 			return json_wrong(&element, err, "must be a string, the type of a Pod's condition");
-		out->pending_conditions[out->pending_condition_count++] = mem_dup(text);
+		textlist_add(&out->pending_conditions, &out->pending_condition_count, text);
 	}
 	return 0;
 }
@@ -152,9 +152,7 @@ void scaledjob_spec_done(struct scaledjob_spec *s)
 	free(s->env_source_container);
 	free(s->strategy);
 	free(s->running_job_percentage);
-	for (size_t i = 0; i < s->pending_condition_count; i++)
-		free(s->pending_conditions[i]);
-	free(s->pending_conditions);
+	textlist_done(&s->pending_conditions, &s->pending_condition_count);
 	free(s->calculation);
 	trigger_free_list(s->triggers, s->trigger_count);
 	memset(s, 0, sizeof(*s));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "crd/optional.h"
 #include "crd/scaledobject_parts.h"
 
@@ -72,14 +73,9 @@ int32_t scaledobject_hpa_max(const struct scaledobject_spec *s)
 	return optional_or(s->max_replicas, DEFAULT_MAX_REPLICAS);
 }
 
-static bool is_given(const char *text)
-{
-	return text != NULL && *text != '\0';
-}
-
 const char *scaledobject_target_kind(const struct scaledobject_spec *s)
 {
-	return is_given(s->target_kind) ? s->target_kind : "Deployment";
+	return text_is_given(s->target_kind) ? s->target_kind : "Deployment";
 }
 
 /* Both become parts of URLs: letters, digits, '-' and, in groups, '.'. */
@@ -97,7 +93,7 @@ static bool is_part(const char *text, size_t len, bool group)
 
 int scaledobject_target_gv(const struct scaledobject_spec *s, char *group, char *version, size_t size, struct err *err)
 {
-	const char *text = is_given(s->target_api_version) ? s->target_api_version : "apps/v1";
+	const char *text = text_is_given(s->target_api_version) ? s->target_api_version : "apps/v1";
 	const char *slash = strchr(text, '/');
 	const char *tail = slash != NULL ? slash + 1 : text;
 	size_t group_len = slash != NULL ? (size_t)(slash - text) : 0;
@@ -114,7 +110,7 @@ int scaledobject_target_gv(const struct scaledobject_spec *s, char *group, char 
 
 char *scaledobject_hpa_name(const struct scaledobject *so, char *out, size_t size)
 {
-	if (is_given(so->spec.hpa_name))
+	if (text_is_given(so->spec.hpa_name))
 		snprintf(out, size, "%s", so->spec.hpa_name);
 	else
 		snprintf(out, size, "keda-hpa-%s", so->meta.name);

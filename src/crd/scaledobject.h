@@ -111,8 +111,7 @@ void scaledobject_status_done(struct scaledobject_status *s);
 struct metric_state *scaledobject_health(const struct scaledobject_status *s, const char *metric);
 /* Inserts a zeroed entry for a metric that has none in health. Moves the others. */
 struct metric_state *scaledobject_add_health(struct scaledobject_status *s, const char *metric);
-/* Each frees one list of a status, which is empty afterwards. */
-void scaledobject_free_names(char ***names, size_t *count);
+/* Frees one list of a status, which is empty afterwards. */
 void scaledobject_free_states(struct metric_state **states, size_t *count);
 
 /*

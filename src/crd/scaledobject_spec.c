@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "crd/hpa.h"
 #include "crd/optional.h"
 #include "crd/shape.h"
@@ -82,11 +83,6 @@ static void modifiers_free(struct scaling_modifiers *m)
 	free(m);
 }
 
-static bool is_given(const char *text)
-{
-	return text != NULL && *text != '\0';
-}
-
 static int decode_modifiers(const struct json_at *spec, struct scaledobject_spec *out, struct err *err)
 {
 	struct json_at advanced = json_field(spec, "advanced"), at;
@@ -103,7 +99,8 @@ static int decode_modifiers(const struct json_at *spec, struct scaledobject_spec
 		json_get_string(&at, "target", &m->target, err) < 0 ||
 		json_get_string(&at, "activationTarget", &m->activation_target, err) < 0 ||
 		json_get_string(&at, "metricType", &m->metric_type, err) < 0;
-	if (is_given(m->formula) || is_given(m->target) || is_given(m->activation_target) || is_given(m->metric_type))
+	if (text_is_given(m->formula) || text_is_given(m->target) || text_is_given(m->activation_target) ||
+		text_is_given(m->metric_type))
 		out->modifiers = m;
 	else
 		modifiers_free(m);

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/textlist.h"
 #include "base/timestamp.h"
 #include "crd/intern.h"
 #include "crd/shape.h"
@@ -57,27 +58,17 @@ static void decode_texts(const struct json_at *status, struct scaledobject_statu
 		intern_set(text_at(out, i), NULL);
 }
 
-/* A string without a NUL inside, or NULL. Borrowed. */
-static const char *text_of(const json_t *value)
-{
-	const char *text = json_string_value(value);
-
-	return text != NULL && strlen(text) == json_string_length(value) ? text : NULL;
-}
-
 static void decode_names(const struct json_at *status, const char *key, char ***names, size_t *count)
 {
 	struct json_at list = json_field(status, key);
 	size_t length;
 
-	if (shape_array(&list, NAMES_MAX, &length, NULL) < 0 || length == 0)
-		return;
-	*names = mem_array(length, sizeof(char *));
+	shape_array(&list, NAMES_MAX, &length, NULL);
 	for (size_t i = 0; i < length; i++) {
-		const char *text = text_of(json_array_get(list.value, i));
+		const char *text = json_plain_text(json_array_get(list.value, i));
 
 		if (text != NULL)
-			(*names)[(*count)++] = mem_dup(text);
+			textlist_add(names, count, text);
 	}
 }
 
@@ -300,16 +291,6 @@ static json_t *merge_diff(const json_t *from, const json_t *to)
 	return NULL;
 }
 
-static bool same_names(char *const *a, size_t a_count, char *const *b, size_t b_count)
-{
-	if (a_count != b_count)
-		return false;
-	for (size_t i = 0; i < a_count; i++)
-		if (strcmp(a[i], b[i]) != 0)
-			return false;
-	return true;
-}
-
 static bool same_states(const struct metric_state *a, size_t a_count, const struct metric_state *b, size_t b_count)
 {
 	if (a_count != b_count)
@@ -337,9 +318,9 @@ static bool surely_same(const struct scaledobject_status *a, const struct scaled
 {
 	return same_texts(a, b) && a->original_replicas == b->original_replicas &&
 		a->last_active_unix_ms / 1000 == b->last_active_unix_ms / 1000 /* as stored */ &&
-		same_names(a->external_metric_names, a->external_metric_count, b->external_metric_names,
+		textlist_equal(a->external_metric_names, a->external_metric_count, b->external_metric_names,
 			b->external_metric_count) &&
-		same_names(a->resource_metric_names, a->resource_metric_count, b->resource_metric_names,
+		textlist_equal(a->resource_metric_names, a->resource_metric_count, b->resource_metric_names,
 			b->resource_metric_count) &&
 		conditions_equal(&a->conditions, &b->conditions, stored_times) &&
 		same_states(a->health, a->health_count, b->health, b->health_count) &&
@@ -374,15 +355,6 @@ char *scaledobject_status_patch(const struct scaledobject_status *from, const st
 
 /* ---- Copying and freeing ---- */
 
-static char **copy_names(char *const *names, size_t count)
-{
-	char **copy = count > 0 ? mem_array(count, sizeof(char *)) : NULL;
-
-	for (size_t i = 0; i < count; i++)
-		copy[i] = mem_dup(names[i]);
-	return copy;
-}
-
 static struct metric_state *copy_states(const struct metric_state *states, size_t count)
 {
 	struct metric_state *copy = count > 0 ? mem_array(count, sizeof(*copy)) : NULL;
@@ -399,19 +371,11 @@ void scaledobject_status_copy(struct scaledobject_status *to, const struct scale
 	*to = *from;
 	for (size_t i = 0; i < MEM_COUNT(texts); i++)
 		*text_at(to, i) = intern_dup(text_in(from, i));
-	to->external_metric_names = copy_names(from->external_metric_names, from->external_metric_count);
-	to->resource_metric_names = copy_names(from->resource_metric_names, from->resource_metric_count);
+	to->external_metric_names = textlist_copy(from->external_metric_names, from->external_metric_count);
+	to->resource_metric_names = textlist_copy(from->resource_metric_names, from->resource_metric_count);
 	conditions_copy(&to->conditions, &from->conditions);
 	to->health = copy_states(from->health, from->health_count);
 	to->activity = copy_states(from->activity, from->activity_count);
-}
-
-void scaledobject_free_names(char ***names, size_t *count)
-{
-	for (size_t i = 0; i < *count; i++)
-		free((*names)[i]);
-	mem_free_ptr(names);
-	*count = 0;
 }
 
 void scaledobject_free_states(struct metric_state **states, size_t *count)
@@ -426,8 +390,8 @@ void scaledobject_status_done(struct scaledobject_status *s)
 {
 	for (size_t i = 0; i < MEM_COUNT(texts); i++)
 		intern_free(text_in(s, i));
-	scaledobject_free_names(&s->external_metric_names, &s->external_metric_count);
-	scaledobject_free_names(&s->resource_metric_names, &s->resource_metric_count);
+	textlist_done(&s->external_metric_names, &s->external_metric_count);
+	textlist_done(&s->resource_metric_names, &s->resource_metric_count);
 	conditions_done(&s->conditions);
 	scaledobject_free_states(&s->health, &s->health_count);
 	scaledobject_free_states(&s->activity, &s->activity_count);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/textlist.h"
 #include "crd/shape.h"
 
 /* ---- Lists and fields ---- */
@@ -434,9 +435,7 @@ static void oauth2_free(struct triggerauth_oauth2 *o)
 	free(o->client_id);
 	free(o->token_url);
 	ref_done(&o->secret);
-	for (size_t i = 0; i < o->scope_count; i++)
-		free(o->scopes[i]);
-	free(o->scopes);
+	textlist_done(&o->scopes, &o->scope_count);
 	strmap_done_secret(&o->token_url_params); /* may contain credentials */
 	free(o);
 }

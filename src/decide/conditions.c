@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/textlist.h"
 #include "crd/intern.h"
 #include "decide/statusparts.h"
 #include "decide/verdict.h"
@@ -62,16 +63,16 @@ static void record_metrics(const struct scaledobject *so, const struct reconcile
 {
 	if (!o->metrics)
 		return;
-	scaledobject_free_names(&status->external_metric_names, &status->external_metric_count);
-	scaledobject_free_names(&status->resource_metric_names, &status->resource_metric_count);
+	textlist_done(&status->external_metric_names, &status->external_metric_count);
+	textlist_done(&status->resource_metric_names, &status->resource_metric_count);
 	intern_set(&status->composite_scaler_name, verdict_has_composite(&so->spec) ? VERDICT_COMPOSITE_NAME : NULL);
 	for (size_t i = 0; i < o->metric_count; i++) {
 		if (o->metrics[i].kind == METRIC_EXTERNAL)
-			statusparts_add_name(&status->external_metric_names, &status->external_metric_count,
-				o->metric_count, o->metrics[i].name);
+			textlist_add(&status->external_metric_names, &status->external_metric_count,
+				o->metrics[i].name);
 		else if (o->metrics[i].kind == METRIC_RESOURCE)
-			statusparts_add_name(&status->resource_metric_names, &status->resource_metric_count,
-				o->metric_count, o->metrics[i].name);
+			textlist_add(&status->resource_metric_names, &status->resource_metric_count,
+				o->metrics[i].name);
 	}
 	statusparts_prune(status);
 }

@@ -10,36 +10,17 @@
 #include "decide/annotations.h"
 #include "decide/mark.h"
 
-#define OWNER_KIND  "ScaledObject"
-#define OWNER_GROUP "keda.sh/"
-
-/* ---- Ownership ---- */
-
-static json_t *in_metadata(const json_t *object, const char *key)
-{
-	return json_object_get(json_object_get(object, "metadata"), key);
-}
-
-static const json_t *controller_of(const json_t *object)
-{
-	json_t *reference;
-	size_t i;
-
-	json_array_foreach(in_metadata(object, "ownerReferences"), i,
-		reference) if (json_is_true(json_object_get(reference, "controller"))) return reference;
-	return NULL;
-}
+#define OWNER_KIND "ScaledObject"
 
 static bool is_scaledobject(const json_t *reference, const char *name)
 {
-	return json_str_is(reference, "kind", OWNER_KIND) && json_str_is(reference, "name", name) &&
-		strncmp(json_str_or_empty(reference, "apiVersion"), OWNER_GROUP, strlen(OWNER_GROUP)) == 0;
+	return meta_refers_to(reference, OWNER_KIND) && json_str_is(reference, "name", name);
 }
 
 /* By name: the uid may be that of a deleted predecessor, whose HPA is not yet garbage collected. */
 static bool is_ours_already(const struct scaledobject *so, const json_t *live_object)
 {
-	const json_t *labels = in_metadata(live_object, "labels"), *controller = controller_of(live_object);
+	const json_t *labels = json_metadata(live_object, "labels"), *controller = meta_controller_in(live_object);
 
 	if (controller)
 		return is_scaledobject(controller, so->meta.name);
@@ -73,7 +54,7 @@ static bool applies(const json_t *entry)
 
 const char *hpaspec_applied_by(const json_t *live_object)
 {
-	const json_t *entries = in_metadata(live_object, "managedFields"), *entry;
+	const json_t *entries = json_metadata(live_object, "managedFields"), *entry;
 	const char *ours = "", *who = NULL, *when = "";
 	size_t i;
 
@@ -99,7 +80,7 @@ const char *hpaspec_applied_by(const json_t *live_object)
 static json_t *written_keys(const json_t *live_object, const char *map)
 {
 	MEM_AUTO char *in = mem_printf("f:%s", map);
-	const json_t *entries = in_metadata(live_object, "managedFields"), *entry;
+	const json_t *entries = json_metadata(live_object, "managedFields"), *entry;
 	json_t *keys = json_object(), *nothing;
 	const char *field;
 	size_t i;
@@ -178,7 +159,7 @@ static bool map_matches(const json_t *desired, const struct strmap *live)
 
 static const json_t *owner_of(const json_t *desired)
 {
-	return json_array_get(in_metadata(desired, "ownerReferences"), 0);
+	return json_array_get(json_metadata(desired, "ownerReferences"), 0);
 }
 
 bool hpaspec_matches(const json_t *desired, const struct hpa *live)
@@ -223,7 +204,7 @@ static bool is_owner(const json_t *reference, const json_t *owner)
 /* The ScaledObject's annotations are among the desired ones. */
 static bool may_take(const json_t *desired)
 {
-	const char *text = json_str_or_empty(in_metadata(desired, "annotations"), ANNOTATION_TRANSFER_HPA);
+	const char *text = json_str_or_empty(json_metadata(desired, "annotations"), ANNOTATION_TRANSFER_HPA);
 	bool yes;
 
 	return annotations_read_bool(text, &yes) && yes;

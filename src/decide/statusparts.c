@@ -105,13 +105,6 @@ void statusparts_triggers(const struct trigger *triggers, size_t count, struct s
 	intern_take(&status->authentications_types, distinct(triggers, count, true));
 }
 
-void statusparts_add_name(char ***names, size_t *count, size_t room, const char *name)
-{
-	if (!*names)
-		*names = mem_array(room, sizeof(char *));
-	(*names)[(*count)++] = mem_dup(name);
-}
-
 bool statusparts_has_metric(const struct scaledobject_status *status, const char *name, size_t *at)
 {
 	size_t count = status->external_metric_count;

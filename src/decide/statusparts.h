@@ -62,10 +62,6 @@ bool statusparts_is_refused(const struct statusparts *p);
 /* triggersTypes and authenticationsTypes. */
 void statusparts_triggers(const struct trigger *triggers, size_t count, struct scaledobject_status *status);
 
-/*
- * Appends a copy to a list that scaledobject_free_names emptied; room: maximum of its final size.
- */
-void statusparts_add_name(char ***names, size_t *count, size_t room, const char *name);
 /* Whether it is in externalMetricNames; at: as for statusparts_active_fn. */
 bool statusparts_has_metric(const struct scaledobject_status *status, const char *name, size_t *at);
 /* Removes entries of health and triggersActivity whose metric is gone (doc/keda.md 1.2). */

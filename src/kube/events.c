@@ -107,14 +107,6 @@ static char *event_name(const char *object_name, uint64_t number)
 	return mem_printf("%s.%016llx", stem, (unsigned long long)number);
 }
 
-static void put_field(struct buf *b, const char *name, const char *value)
-{
-	if (!value || !*value)
-		return;
-	buf_printf(b, "%s\"%s\":", b->data[b->len - 1] == '{' ? "" : ",", name);
-	buf_put_json(b, value);
-}
-
 static char *event_json(const struct events *e, const struct events_object *about, const char *namespace_,
 	const char *name, const char *type, const char *reason, const char *action, const char *note)
 {
@@ -122,23 +114,23 @@ static char *event_json(const struct events *e, const struct events_object *abou
 	char now[TIMESTAMP_TEXT_MAX];
 
 	buf_puts(&b, "{\"apiVersion\":\"events.k8s.io/v1\",\"kind\":\"Event\",\"metadata\":{");
-	put_field(&b, "namespace", namespace_);
-	put_field(&b, "name", name);
+	buf_put_json_field(&b, "namespace", namespace_);
+	buf_put_json_field(&b, "name", name);
 	buf_puts(&b, "},\"regarding\":{");
-	put_field(&b, "apiVersion", about->api_version);
-	put_field(&b, "kind", about->kind);
-	put_field(&b, "namespace", about->namespace_);
-	put_field(&b, "name", about->name);
-	put_field(&b, "uid", about->uid);
-	put_field(&b, "resourceVersion", about->resource_version);
+	buf_put_json_field(&b, "apiVersion", about->api_version);
+	buf_put_json_field(&b, "kind", about->kind);
+	buf_put_json_field(&b, "namespace", about->namespace_);
+	buf_put_json_field(&b, "name", about->name);
+	buf_put_json_field(&b, "uid", about->uid);
+	buf_put_json_field(&b, "resourceVersion", about->resource_version);
 	buf_puts(&b, "}");
-	put_field(&b, "eventTime", timestamp_format_micro(timestamp_now_ms(), now));
-	put_field(&b, "type", type);
-	put_field(&b, "reason", reason);
-	put_field(&b, "action", action);
-	put_field(&b, "note", note);
-	put_field(&b, "reportingController", e->controller);
-	put_field(&b, "reportingInstance", e->instance);
+	buf_put_json_field(&b, "eventTime", timestamp_format_micro(timestamp_now_ms(), now));
+	buf_put_json_field(&b, "type", type);
+	buf_put_json_field(&b, "reason", reason);
+	buf_put_json_field(&b, "action", action);
+	buf_put_json_field(&b, "note", note);
+	buf_put_json_field(&b, "reportingController", e->controller);
+	buf_put_json_field(&b, "reportingInstance", e->instance);
 	buf_puts(&b, "}");
 	if (!buf_failed(&b))
 		return buf_take(&b);

@@ -8,17 +8,12 @@
 #include "base/mem.h"
 #include "kube/version.h"
 
-static const char *meta_text(const json_t *object, const char *key)
-{
-	return json_str_or_empty(json_object_get(object, "metadata"), key);
-}
-
 /* ---- Events of the watch ---- */
 
 /* Some servers' caches ignore the field selector. */
 static bool is_asked_for(const struct informer *i, const json_t *object)
 {
-	return !i->name || strcmp(meta_text(object, "name"), i->name) == 0;
+	return !i->name || strcmp(json_metadata_text(object, "name"), i->name) == 0;
 }
 
 static void on_list(void *arg)
@@ -90,7 +85,7 @@ static void on_synced(void *arg)
 
 bool informer_is_old(const struct informer *i, const json_t *object, const char *known)
 {
-	return known && !i->listing && version_compare(meta_text(object, "resourceVersion"), known) < 0;
+	return known && !i->listing && version_compare(json_metadata_text(object, "resourceVersion"), known) < 0;
 }
 
 const char *informer_version(const struct informer *i)

@@ -140,19 +140,12 @@ void keeper_hurry(struct keeper *k)
 	keeper_look(k);
 }
 
-/* ---- Reading ---- */
-
-static const char *version_of(const json_t *object)
-{
-	return json_str_or_empty(json_object_get(object, "metadata"), "resourceVersion");
-}
-
 /* NULL: it does not exist. */
 static void take_state(struct keeper *k, const json_t *object)
 {
 	k->looked = true;
 	free(k->version);
-	k->version = object ? mem_dup(version_of(object)) : NULL;
+	k->version = object ? mem_dup(json_metadata_text(object, "resourceVersion")) : NULL;
 	if (!object)
 		k->written_at_ms = 0; /* a new object reverts nothing */
 	k->policy->on_object(k->arg, object);
@@ -163,7 +156,7 @@ static void on_object(void *arg, const json_t *object)
 {
 	struct keeper *k = arg;
 
-	if (k->version && strcmp(version_of(object), k->version) == 0)
+	if (k->version && strcmp(json_metadata_text(object, "resourceVersion"), k->version) == 0)
 		return;
 	if (informer_is_old(&k->informer, object, k->version))
 		return;
@@ -214,7 +207,7 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 	end_trouble(k);
 	k->written_at_ms = loop_now_ms(kube_loop(k->kube));
 	/* Not if the watch was faster and delivered a newer state or the deletion. */
-	if (object && version_compare(version_of(object), known) > 0)
+	if (object && version_compare(json_metadata_text(object, "resourceVersion"), known) > 0)
 		take_state(k, object);
 	k->policy->on_written(k->arg, created);
 	keeper_look(k);

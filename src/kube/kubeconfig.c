@@ -6,22 +6,25 @@
 #include <strings.h>
 
 #include "base/base64.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "kube/yamldoc.h"
+#include "base/yamljson.h"
 
 #define KUBECONFIG_FILES_MAX 64
+#define VALUES_MAX           100000
 
 struct kubeconfig {
 	struct kubeconfig_file {
 		char *path;
-		struct yamldoc *doc;
+		json_t *root; /* NULL: an empty file */
 	} files[KUBECONFIG_FILES_MAX];
 	size_t count;
 };
 
 struct kubeconfig *kubeconfig_new(void)
 {
+	json_wipe_on_free();
 	return mem_zalloc(sizeof(struct kubeconfig));
 }
 
@@ -31,24 +34,37 @@ void kubeconfig_free(struct kubeconfig *kc)
 		return;
 	for (size_t i = 0; i < kc->count; i++) {
 		free(kc->files[i].path);
-		yamldoc_free(kc->files[i].doc);
+		json_decref(kc->files[i].root);
 	}
 	free(kc);
 }
 
+/* Reads the first document; *root stays NULL if there is none. All scalars are texts or null. */
+static int read_document(const char *text, size_t len, json_t **root, struct err *err)
+{
+	struct yamljson *y = yamljson_new(text, len, VALUES_MAX);
+	struct places places = { .list = NULL };
+	int rc;
+
+	yamljson_keep_texts(y);
+	rc = yamljson_next(y, root, &places, err);
+	places_done(&places);
+	yamljson_free(y);
+	return rc;
+}
+
 int kubeconfig_add(struct kubeconfig *kc, const char *text, size_t len, const char *path, struct err *err)
 {
-	struct yamldoc *doc;
+	json_t *root = NULL;
 
 	if (kc->count == KUBECONFIG_FILES_MAX)
 		return err_set(err, ERR_INVALID, "kubeconfig: more than %d files", KUBECONFIG_FILES_MAX);
 	if (len > KUBECONFIG_SIZE_MAX)
 		return err_set(err, ERR_INVALID, "kubeconfig %s: larger than %d bytes", path, KUBECONFIG_SIZE_MAX);
-	doc = yamldoc_parse(text, len, err);
-	if (!doc)
+	if (read_document(text, len, &root, err) < 0)
 		return err_wrap(err, "kubeconfig %s", path);
 	kc->files[kc->count].path = mem_dup(path);
-	kc->files[kc->count].doc = doc;
+	kc->files[kc->count].root = root;
 	kc->count++;
 	return 0;
 }
@@ -57,9 +73,9 @@ int kubeconfig_add(struct kubeconfig *kc, const char *text, size_t len, const ch
 
 struct part {
 	const struct kubeconfig_file *file;
-	yaml_node_t *node; /* a mapping; NULL: none */
-	const char *kind;  /* "cluster", "user", "context" */
-	const char *name;  /* borrowed */
+	const json_t *node; /* a mapping, null, or NULL: none */
+	const char *kind;   /* "cluster", "user", "context" */
+	const char *name;   /* borrowed */
 };
 
 static int refuse_field(const struct part *at, const char *field, const char *why, struct err *err)
@@ -69,18 +85,18 @@ static int refuse_field(const struct part *at, const char *field, const char *wh
 }
 
 /* Present and not null. */
-static yaml_node_t *field_of(const struct part *at, const char *field)
+static const json_t *field_of(const struct part *at, const char *field)
 {
-	yaml_node_t *node = yamldoc_field(at->file->doc, at->node, field);
+	const json_t *node = json_object_get(at->node, field);
 
-	return yamldoc_is_null(node) ? NULL : node;
+	return json_is_null(node) ? NULL : node;
 }
 
 /* *out is a copy, or NULL when absent or empty. */
 static int text_field(const struct part *at, const char *field, char **out, struct err *err)
 {
-	yaml_node_t *node = field_of(at, field);
-	const char *text = yamldoc_text(node);
+	const json_t *node = field_of(at, field);
+	const char *text = json_plain_text(node);
 
 	*out = text && *text ? mem_dup(text) : NULL;
 	return node && !text ? refuse_field(at, field, "must be a string without NUL bytes", err) : 0;
@@ -88,8 +104,8 @@ static int text_field(const struct part *at, const char *field, char **out, stru
 
 static int bool_field(const struct part *at, const char *field, bool *out, struct err *err)
 {
-	yaml_node_t *node = field_of(at, field);
-	const char *text = yamldoc_text(node);
+	const json_t *node = field_of(at, field);
+	const char *text = json_plain_text(node);
 
 	if (!node)
 		return 0;
@@ -157,16 +173,15 @@ static int find_part(const struct kubeconfig *kc, const char *list, const char *
 {
 	for (size_t i = 0; i < kc->count; i++) {
 		const struct kubeconfig_file *file = &kc->files[i];
-		yaml_node_t *entries = yamldoc_field(file->doc, yamldoc_root(file->doc), list);
+		const json_t *entries = json_object_get(file->root, list), *entry;
+		size_t n;
 
-		for (size_t n = 0; n < yamldoc_length(entries); n++) {
-			yaml_node_t *entry = yamldoc_element(file->doc, entries, n);
-			const char *text = yamldoc_text(yamldoc_field(file->doc, entry, "name"));
-
-			if (!text || strcmp(text, name) != 0)
+		json_array_foreach(entries, n, entry)
+		{
+			if (!json_str_is(entry, "name", name))
 				continue;
-			*out = (struct part){ file, yamldoc_field(file->doc, entry, kind), kind, name };
-			if (!yamldoc_is_null(out->node) && !yamldoc_is_mapping(out->node))
+			*out = (struct part){ file, json_object_get(entry, kind), kind, name };
+			if (out->node && !json_is_null(out->node) && !json_is_object(out->node))
 				return refuse_field(out, kind, "must be a mapping", err);
 			return 0;
 		}
@@ -177,12 +192,11 @@ static int find_part(const struct kubeconfig *kc, const char *list, const char *
 static int current_context(const struct kubeconfig *kc, char **out, struct err *err)
 {
 	for (size_t i = 0; i < kc->count; i++) {
-		yaml_node_t *node = yamldoc_field(kc->files[i].doc, yamldoc_root(kc->files[i].doc), "current-context");
-		const char *text;
+		const json_t *node = json_object_get(kc->files[i].root, "current-context");
+		const char *text = json_plain_text(node);
 
-		if (yamldoc_is_null(node))
+		if (!node || json_is_null(node))
 			continue;
-		text = yamldoc_text(node);
 		if (!text)
 			return err_set(err, ERR_INVALID, "kubeconfig %s: current-context: must be a string",
 				kc->files[i].path);
@@ -256,8 +270,8 @@ static int choose_user(const struct part *at, struct kubeconfig_choice *out, str
 	char *token_file;
 
 	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-		yaml_node_t *node = field_of(at, refused[i].field);
-		const char *text = yamldoc_text(node);
+		const json_t *node = field_of(at, refused[i].field);
+		const char *text = json_plain_text(node);
 
 		if (node && !(text && !*text))
 			return refuse_field(at, refused[i].field, refused[i].hint, err);

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/textlist.h"
 
 #define REVIEW_DEADLINE_MS 5000
 #define REVIEW_BODY_MAX    (1u << 20) /* the content comes from a request's header, which is smaller */
@@ -38,17 +39,13 @@ static struct kube_call *review(struct kube *k, const char *path, struct buf *bo
 
 void review_user_done(struct review_user *u)
 {
+	size_t values = u->extra_count;
+
 	free(u->name);
 	free(u->uid);
-	for (size_t i = 0; i < u->group_count; i++)
-		free(u->groups[i]);
-	free(u->groups);
-	for (size_t i = 0; i < u->extra_count; i++) {
-		free(u->extra_keys[i]);
-		free(u->extra_values[i]);
-	}
-	free(u->extra_keys);
-	free(u->extra_values);
+	textlist_done(&u->groups, &u->group_count);
+	textlist_done(&u->extra_keys, &u->extra_count);
+	textlist_done(&u->extra_values, &values);
 	*u = (struct review_user){ .name = NULL };
 }
 
@@ -61,12 +58,13 @@ static int too_many(const char *what, struct err *err)
 	return err_set(err, ERR_INVALID, "TokenReview: the user has more than %d %s", REVIEW_GROUPS_MAX, what);
 }
 
-static int read_text(const json_t *value, const char *what, char **out, struct err *err)
+static const char *plain_text(const json_t *value, const char *what, struct err *err)
 {
-	if (!json_is_string(value) || strlen(json_string_value(value)) != json_string_length(value))
-		return err_set(err, ERR_INVALID, "TokenReview: the user's %s is not a plain text", what);
-	*out = mem_dup(json_string_value(value));
-	return 0;
+	const char *text = json_plain_text(value);
+
+	if (!text)
+		err_set(err, ERR_INVALID, "TokenReview: the user's %s is not a plain text", what);
+	return text;
 }
 
 static int read_groups(const json_t *groups, struct review_user *out, struct err *err)
@@ -76,12 +74,13 @@ static int read_groups(const json_t *groups, struct review_user *out, struct err
 
 	if (json_array_size(groups) > REVIEW_GROUPS_MAX)
 		return too_many("groups", err);
-	out->groups = mem_array(json_array_size(groups) + 1, sizeof *out->groups);
 	json_array_foreach(groups, index, group)
 	{
-		if (read_text(group, "group", &out->groups[out->group_count], err) < 0)
+		const char *text = plain_text(group, "group", err);
+
+		if (!text)
 			return -1;
-		out->group_count++;
+		textlist_add(&out->groups, &out->group_count, text);
 	}
 	return 0;
 }
@@ -93,31 +92,31 @@ static int read_extra_values(const char *key, const json_t *values, struct revie
 
 	json_array_foreach(values, index, value)
 	{
-		char *text;
+		const char *text = plain_text(value, "extra value", err);
+		size_t count = out->extra_count;
 
-		if (out->extra_count == REVIEW_GROUPS_MAX)
+		if (count == REVIEW_GROUPS_MAX)
 			return too_many("extra values", err);
-		if (read_text(value, "extra value", &text, err) < 0)
+		if (!text)
 			return -1;
-		out->extra_keys = mem_resize(out->extra_keys, out->extra_count + 1, sizeof *out->extra_keys);
-		out->extra_values = mem_resize(out->extra_values, out->extra_count + 1, sizeof *out->extra_values);
-		out->extra_keys[out->extra_count] = mem_dup(key);
-		out->extra_values[out->extra_count++] = text;
+		textlist_add(&out->extra_keys, &count, key);
+		textlist_add(&out->extra_values, &out->extra_count, text);
 	}
 	return 0;
 }
 
 static int read_user(const json_t *user, struct review_user *out, struct err *err)
 {
-	const json_t *extra = json_object_get(user, "extra"), *uid = json_object_get(user, "uid");
+	const json_t *extra = json_object_get(user, "extra"), *given = json_object_get(user, "uid");
+	const char *name = plain_text(json_object_get(user, "username"), "name", err),
+		   *uid = given ? plain_text(given, "uid", name ? err : NULL) : "";
 
-	if (read_text(json_object_get(user, "username"), "name", &out->name, err) < 0 ||
-		(uid && read_text(uid, "uid", &out->uid, err) < 0))
+	if (!name || !uid)
 		return -1;
-	if (!*out->name)
+	if (!*name)
 		return err_set(err, ERR_INVALID, "TokenReview: the answer names no user");
-	if (!out->uid)
-		out->uid = mem_dup("");
+	out->name = mem_dup(name);
+	out->uid = mem_dup(uid);
 	if (read_groups(json_object_get(user, "groups"), out, err) < 0)
 		return -1;
 	for (void *i = json_object_iter((json_t *)(uintptr_t)extra); i;
@@ -181,15 +180,6 @@ static void on_access_reviewed(void *arg, const json_t *object, const struct err
 	ask->on_access(ask->arg, allowed, reason, NULL);
 }
 
-/* Appends ,"name":"value" if there is a value. */
-static void put_text(struct buf *b, const char *name, const char *value)
-{
-	if (!value || !*value)
-		return;
-	buf_printf(b, "%s\"%s\":", b->data[b->len - 1] == '{' ? "" : ",", name);
-	buf_put_json(b, value);
-}
-
 static bool key_came_before(const struct review_user *user, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
@@ -233,7 +223,7 @@ struct kube_call *review_access(struct kube *k, const struct review_user *user, 
 
 	buf_puts(b, "{\"apiVersion\":\"authorization.k8s.io/v1\",\"kind\":\"SubjectAccessReview\",\"spec\":{\"user\":");
 	buf_put_json(b, user->name ? user->name : "");
-	put_text(b, "uid", user->uid);
+	buf_put_json_field(b, "uid", user->uid);
 	buf_puts(b, ",\"groups\":[");
 	for (size_t i = 0; i < user->group_count; i++) {
 		buf_puts(b, i ? "," : "");
@@ -242,15 +232,15 @@ struct kube_call *review_access(struct kube *k, const struct review_user *user, 
 	buf_puts(b, "]");
 	put_extra(b, user);
 	buf_puts(b, access->resource ? ",\"resourceAttributes\":{" : ",\"nonResourceAttributes\":{");
-	put_text(b, "verb", access->verb);
+	buf_put_json_field(b, "verb", access->verb);
 	if (access->resource) {
-		put_text(b, "group", access->group);
-		put_text(b, "version", access->version);
-		put_text(b, "resource", access->resource);
-		put_text(b, "namespace", access->namespace_);
-		put_text(b, "name", access->name);
+		buf_put_json_field(b, "group", access->group);
+		buf_put_json_field(b, "version", access->version);
+		buf_put_json_field(b, "resource", access->resource);
+		buf_put_json_field(b, "namespace", access->namespace_);
+		buf_put_json_field(b, "name", access->name);
 	} else {
-		put_text(b, "path", access->path);
+		buf_put_json_field(b, "path", access->path);
 	}
 	buf_puts(b, "}}}");
 	return review(k, "/apis/authorization.k8s.io/v1/subjectaccessreviews", b, on_access_reviewed,

@@ -9,6 +9,19 @@
 
 const char session_user_agent[] = "User-Agent: kscaled/" PACKAGE_VERSION;
 
+struct httpc_request session_request(const struct session *s, const char *url)
+{
+	static const char *const headers[] = { "Accept: application/json", session_user_agent, NULL };
+
+	return (struct httpc_request){
+		.method = "GET",
+		.url = url,
+		.headers = headers,
+		.bearer = s->credentials->token,
+		.server = &s->credentials->reach,
+	};
+}
+
 static void count_request(const struct session *s, const char *verb, const char *code)
 {
 	const char *labels[] = { verb, code };

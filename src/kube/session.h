@@ -26,6 +26,9 @@ struct session {
 
 extern const char session_user_agent[]; /* a header line */
 
+/* A GET of this URL with the present credentials. Borrows both. */
+struct httpc_request session_request(const struct session *s, const char *url);
+
 void session_answered(struct session *s, const char *verb, int http_status);
 void session_unanswered(struct session *s, const char *verb, const struct err *why);
 const char *session_trouble(struct session *s); /* kube_trouble (kube/client.h) */

@@ -72,17 +72,10 @@ static void stream_send(struct kube_stream *s)
 		.on_data = on_data,
 		.on_done = on_done };
 	struct session *session = s->link->session;
-	const char *headers[] = { "Accept: application/json", session_user_agent, NULL };
 	MEM_AUTO char *url = mem_printf("%s%s", session->credentials->server, s->path);
-	struct httpc_request request = {
-		.method = "GET",
-		.url = url,
-		.headers = headers,
-		.bearer = session->credentials->token,
-		.silence_ms = s->silence_ms,
-		.server = &session->credentials->reach,
-	};
+	struct httpc_request request = session_request(session, url);
 
+	request.silence_ms = s->silence_ms;
 	s->state = STREAM_STARTED;
 	s->credentials = credentials_hold(session->credentials);
 	s->heard_at_ms = loop_now_ms(session->loop);
@@ -287,17 +280,10 @@ static void link_probe(struct stream_link *l)
 {
 	static const struct httpc_events events = { .on_done = on_probed };
 	struct session *session = l->session;
-	const char *headers[] = { "Accept: application/json", session_user_agent, NULL };
 	MEM_AUTO char *url = mem_printf("%s/version", session->credentials->server);
-	struct httpc_request request = {
-		.method = "GET",
-		.url = url,
-		.headers = headers,
-		.bearer = session->credentials->token,
-		.deadline_ms = PROBE_MS,
-		.server = &session->credentials->reach,
-	};
+	struct httpc_request request = session_request(session, url);
 
+	request.deadline_ms = PROBE_MS;
 	l->probed_under = credentials_hold(session->credentials);
 	l->probe = httpc_start(l->pool, &request, &events, l);
 }

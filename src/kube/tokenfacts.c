@@ -58,6 +58,15 @@ static void take_subject(const char *subject, struct tokenfacts *out)
 	strcpy(out->account, colon + 1);
 }
 
+static void take_audience(const json_t *aud, struct tokenfacts *out)
+{
+	const json_t *one = json_array_size(aud) == 1 ? json_array_get(aud, 0) : aud;
+	const char *text = json_string_value(one);
+
+	if (text && strlen(text) == json_string_length(one) && strlen(text) < sizeof out->audience)
+		strcpy(out->audience, text);
+}
+
 int tokenfacts_read(const char *token, struct tokenfacts *out, struct err *err)
 {
 	json_t *claims = claims_of(token);
@@ -70,6 +79,7 @@ int tokenfacts_read(const char *token, struct tokenfacts *out, struct err *err)
 	out->issued_unix_ms = time_of(claims, "iat");
 	out->ends_unix_ms = time_of(claims, "exp");
 	take_subject(json_str_or_empty(claims, "sub"), out);
+	take_audience(json_object_get(claims, "aud"), out);
 	json_decref(claims);
 	return 0;
 }

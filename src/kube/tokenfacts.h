@@ -3,8 +3,9 @@
 #define KUBE_TOKENFACTS_H
 
 /*
- * What a service account's token says about itself: its owner and lifetime. A JWT (RFC 7519) whose
- * signature is not checked: it is our own, and only decides when we ask for the next one.
+ * What a service account's token says about itself: its owner, audience and lifetime. A JWT (RFC
+ * 7519) whose signature is not checked: it only decides when we ask for the next one, and whether
+ * we send it.
  */
 
 #include <stdint.h>
@@ -13,6 +14,7 @@
 
 struct tokenfacts {
 	char namespace_[64], account[254]; /* of the ServiceAccount; "": not a service account's */
+	char audience[512];                /* the only one; "": none, several, or a longer one */
 	int64_t issued_unix_ms;            /* 0: not given */
 	int64_t ends_unix_ms;              /* 0: never, or not given */
 };

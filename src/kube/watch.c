@@ -131,17 +131,11 @@ static void watch_enter(struct watch *w, enum watch_state to)
 		start_stream(w);
 }
 
-static void clear_text(char **text)
-{
-	free(*text);
-	*text = NULL;
-}
-
 /* The list is restarted, now or after a pause. */
 static void forget_place(struct watch *w)
 {
-	clear_text(&w->version);
-	clear_text(&w->next_page);
+	mem_free_ptr(&w->version);
+	mem_free_ptr(&w->next_page);
 	w->listed_a_page = false;
 }
 
@@ -258,11 +252,6 @@ static void list_anew(struct watch *w, const struct err *gone)
 
 /* ---- The list ---- */
 
-static const char *meta_text(const json_t *object, const char *key)
-{
-	return json_str_or_empty(json_object_get(object, "metadata"), key);
-}
-
 static void hand_on_page(struct watch *w, const json_t *items)
 {
 	size_t index;
@@ -280,19 +269,11 @@ static void hand_on_page(struct watch *w, const json_t *items)
 	}
 }
 
-static char *escaped(const char *text)
-{
-	size_t size = 3 * strlen(text) + 1;
-	char *out = mem_alloc(size);
-
-	return kube_escape(text, out, size);
-}
-
 static void end_list(struct watch *w, const char *version)
 {
 	free(w->version);
-	w->version = escaped(version);
-	clear_text(&w->next_page);
+	w->version = buf_percent(version);
+	mem_free_ptr(&w->next_page);
 	w->listed_a_page = false;
 	watch_enter(w, WATCH_STREAMING);
 	w->events.on_synced(w->arg);
@@ -301,7 +282,7 @@ static void end_list(struct watch *w, const char *version)
 static void on_page(struct watch *w, const json_t *list)
 {
 	const json_t *items = json_object_get(list, "items");
-	const char *version = meta_text(list, "resourceVersion"), *next = meta_text(list, "continue");
+	const char *version = json_metadata_text(list, "resourceVersion"), *next = json_metadata_text(list, "continue");
 	struct err err;
 
 	if (!*version || strlen(version) > URL_MAX_BYTES / 16 || strlen(next) > URL_MAX_BYTES / 8 ||
@@ -319,7 +300,7 @@ static void on_page(struct watch *w, const json_t *list)
 		return;
 	}
 	free(w->next_page);
-	w->next_page = escaped(next);
+	w->next_page = buf_percent(next);
 	watch_enter(w, WATCH_LISTING);
 }
 
@@ -359,7 +340,7 @@ static void learn_version(struct watch *w, const char *version)
 	if (!*version || strlen(version) > URL_MAX_BYTES / 16)
 		return;
 	free(w->version);
-	w->version = escaped(version);
+	w->version = buf_percent(version);
 }
 
 static struct err *new_verdict(struct watch *w)
@@ -393,7 +374,7 @@ static bool on_event(struct watch *w, const char *type, const json_t *object)
 	 * The version first: repeating the event would not help a receiver that failed to keep the
 	 * object.
 	 */
-	learn_version(w, meta_text(object, "resourceVersion"));
+	learn_version(w, json_metadata_text(object, "resourceVersion"));
 	on_heard(w);
 	if (w->state == WATCH_STOPPED)
 		return false;
@@ -510,7 +491,7 @@ static char *selectors_of(const struct watch_config *config)
 	} given[] = { { "labelSelector", config->label_selector }, { "fieldSelector", config->field_selector } };
 
 	for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
-		MEM_AUTO char *value = given[i].value ? escaped(given[i].value) : NULL;
+		MEM_AUTO char *value = given[i].value ? buf_percent(given[i].value) : NULL;
 
 		if (value)
 			buf_printf(&b, "&%s=%s", given[i].parameter, value);

@@ -9,6 +9,8 @@
 #include "net/tls/privatekey.h"
 #include "net/tls/tlsroots.h"
 
+#define NAME_MAX_LEN 120 /* for messages */
+
 static struct endpoint *unique; /* NULL again when the last one is freed */
 
 void *endpoint_new(size_t size, void (*done)(struct endpoint *e))
@@ -21,8 +23,10 @@ void *endpoint_new(size_t size, void (*done)(struct endpoint *e))
 	return e;
 }
 
-struct endpoint *endpoint_ref(struct endpoint *e)
+void *endpoint_ref(void *endpoint)
 {
+	struct endpoint *e = endpoint;
+
 	e->count++;
 	return e;
 }
@@ -32,8 +36,10 @@ static void free_text(const char *text)
 	mem_free_secret((char *)(uintptr_t)text);
 }
 
-void endpoint_unref(struct endpoint *e)
+void endpoint_unref(void *endpoint)
 {
+	struct endpoint *e = endpoint;
+
 	if (!e || --e->count > 0)
 		return;
 	if (e->place)
@@ -51,8 +57,9 @@ void endpoint_unref(struct endpoint *e)
 	free(e);
 }
 
-struct endpoint *endpoint_unique(struct endpoint *e)
+void *endpoint_unique(void *endpoint)
 {
+	struct endpoint *e = endpoint;
 	MEM_AUTO char *place = mem_printf("%s\n%s", e->namespace_, e->key);
 	struct endpoint *there;
 
@@ -72,6 +79,11 @@ void endpoint_set_namespace(struct endpoint *e, const char *namespace_)
 {
 	free(e->namespace_);
 	e->namespace_ = mem_dup(namespace_ ? namespace_ : "");
+}
+
+void endpoint_set_name(struct endpoint *e, const char *servers)
+{
+	e->name = mem_printf("%.*s%s", NAME_MAX_LEN, servers, strlen(servers) > NAME_MAX_LEN ? "..." : "");
 }
 
 void endpoint_share(struct endpoint *e, const struct endpoint *other)
@@ -120,6 +132,13 @@ int endpoint_check_tls(struct endpoint *e, struct err *err)
 	if ((e->tls.key_pem && e->tls.key_password && unlock_key(e, err)) || tls_client_check(&e->tls, err))
 		return err_wrap(err, "TLS");
 	return 0;
+}
+
+const char *endpoint_tls_word(const struct endpoint *e, bool tls)
+{
+	if (!tls)
+		return "";
+	return e->tls.insecure ? " tls-insecure" : " tls";
 }
 
 char *endpoint_fingerprint(const struct endpoint *e, const char *const *secrets, size_t count,

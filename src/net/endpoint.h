@@ -33,17 +33,20 @@ struct endpoint {
 
 /* Allocates `size` zeroed bytes, which begin with a struct endpoint, with one reference. */
 void *endpoint_new(size_t size, void (*done)(struct endpoint *e));
-struct endpoint *endpoint_ref(struct endpoint *e);
-void endpoint_unref(struct endpoint *e); /* wipes and frees with the last reference */
+/* `endpoint` below is a struct endpoint, or one of a protocol. */
+void *endpoint_ref(void *endpoint);  /* returns it */
+void endpoint_unref(void *endpoint); /* wipes and frees with the last reference; NULL is fine */
 
 /*
- * Returns the unique endpoint of this namespace and key: e itself or, if one exists already, that
- * one with a new reference, and e loses its own. So a thousand triggers of one server share one
- * endpoint.
+ * Returns the unique endpoint of this namespace and key: this one or, if one exists already, that
+ * one with a new reference, and this one loses its own. So a thousand triggers of one server share
+ * one endpoint.
  */
-struct endpoint *endpoint_unique(struct endpoint *e);
+void *endpoint_unique(void *endpoint);
 
 void endpoint_set_namespace(struct endpoint *e, const char *namespace_); /* at most once; NULL means "" */
+/* Sets the name: the servers as given, truncated. */
+void endpoint_set_name(struct endpoint *e, const char *servers);
 /* Notes that the connections of e also serve `other`, which has the same key. */
 void endpoint_share(struct endpoint *e, const struct endpoint *other);
 /* The namespace that its connections count for (net/descriptors); borrowed; "" for several. */
@@ -62,6 +65,9 @@ void endpoint_take_tls(struct endpoint *e, const struct tls_client_config *given
  * connection pays for that again.
  */
 int endpoint_check_tls(struct endpoint *e, struct err *err);
+
+/* For a key: " tls", " tls-insecure", or "" without TLS. */
+const char *endpoint_tls_word(const struct endpoint *e, bool tls);
 
 /* Fingerprint of the secrets and the TLS texts; returns out. */
 char *endpoint_fingerprint(const struct endpoint *e, const char *const *secrets, size_t count,

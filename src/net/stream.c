@@ -129,17 +129,20 @@ static void on_read(struct bufferevent *bev, void *arg)
 
 /* ---- Writing ---- */
 
-/* Writes without waiting for epoll, which would cost two system calls. */
-static void write_soon(struct stream *s)
+/*
+ * Writes the first `len` bytes of the output without waiting for epoll, which would cost two system
+ * calls. With earlier ones before them, that is under way.
+ */
+static void write_soon(struct stream *s, size_t len)
 {
-	if (!s->ssl)
+	if (!s->ssl && evbuffer_get_length(bufferevent_get_output(s->bev)) == len)
 		event_active(&s->bev->ev_write, EV_WRITE, 1);
 }
 
 void stream_write(struct stream *s, const void *bytes, size_t len)
 {
 	evbuffer_add(bufferevent_get_output(s->bev), bytes, len);
-	write_soon(s);
+	write_soon(s, len);
 }
 
 static void on_sent(const void *bytes, size_t len, void *owned)
@@ -152,7 +155,7 @@ static void on_sent(const void *bytes, size_t len, void *owned)
 void stream_write_secret(struct stream *s, void *bytes, size_t len)
 {
 	evbuffer_add_reference(bufferevent_get_output(s->bev), bytes, len, on_sent, bytes);
-	write_soon(s);
+	write_soon(s, len);
 }
 
 void stream_write_frame(struct stream *s, struct buf *frame)

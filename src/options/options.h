@@ -13,10 +13,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "base/err.h"
 #include "base/log.h"
+#include "options/commandline.h"
 
 struct options {                    /* strings are owned; NULL: not set, and no default */
 	char *kubeconfig;           /* NULL: the in-cluster service account */
@@ -97,10 +97,7 @@ void options_done(struct options *o);
 void options_compare(const struct options *old, const struct options *fresh, void (*fn)(void *arg, const char *name),
 	void *arg);
 
-/* Prints each option with its help, variables and default. */
-void options_help(FILE *out);
-
-/* The values of --name, NULL-terminated. NULL: any, or no such option. */
-const char *const *options_values(const char *name);
+/* The command line of `kscaled run`. */
+extern const struct commandline options_line;
 
 #endif

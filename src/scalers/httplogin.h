@@ -25,6 +25,9 @@ struct httplogin { /* empty when zeroed */
 };
 void httplogin_done(struct httplogin *login);
 
+/* Makes the access. Takes config->identity. 0, or -1 with err. */
+int httplogin_log_in(struct httplogin *login, const struct webaccess_config *config, struct err *err);
+
 /*
  * Replaces the URL by the content of buf, whose cap is HTTPLOGIN_URL_MAX. ERR_INVALID about
  * parameter "query" when it did not fit.

@@ -28,7 +28,6 @@ static const struct {
 	{ "azure-eventhub", "use kafka with the Kafka endpoint of the namespace, where consumers commit there" },
 	{ "azure-log-analytics", BY_EXTERNAL },
 	{ "azure-monitor", "use prometheus with an exporter for Azure's metrics" },
-	{ "beanstalkd", BY_PROMETHEUS },
 	{ "cassandra", BY_EXTERNAL },
 	{ "clickhouse",
 		"use metrics-api with the URL of its HTTP interface, a query in FORMAT JSON, and valueLocation: "

@@ -546,10 +546,55 @@ int params_read_when(const struct param_table *t, const struct scaler_params *pa
 	return unknown;
 }
 
+/* Fields to be freed after the build, or a table that was read into such. */
+struct param_login {
+	struct param_login *next;
+	const struct param_table *table; /* NULL: the fields themselves */
+	void *fields;
+};
+
+static void *note_login(struct scaler_build *b, const struct param_table *table, void *fields)
+{
+	struct param_login *login = mem_zalloc(sizeof(*login));
+
+	*login = (struct param_login){ b->logins, table, fields };
+	b->logins = login;
+	return fields;
+}
+
+void *params_login(struct scaler_build *b, size_t size)
+{
+	return note_login(b, NULL, mem_zalloc(size));
+}
+
+/* The newest first: the tables before their fields. */
+void params_logins_done(struct scaler_build *b)
+{
+	struct param_login *login;
+
+	while ((login = b->logins)) {
+		b->logins = login->next;
+		if (login->table)
+			params_done(login->table, login->fields);
+		else
+			free(login->fields);
+		free(login);
+	}
+}
+
+void *params_read_login(struct scaler_build *b, const struct param_table *t, size_t size, struct err *err)
+{
+	void *fields = params_login(b, size);
+
+	return params_read_rows(b, t, 0, fields, err) ? NULL : fields;
+}
+
 int params_read_rows(struct scaler_build *b, const struct param_table *t, unsigned when, void *fields, struct err *err)
 {
 	int rc = params_read_when(t, b->params, when, fields, err);
 
+	if (t->login)
+		note_login(b, t, fields);
 	b->open |= rc == 1;
 	return rc < 0 ? -1 : 0;
 }

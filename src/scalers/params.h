@@ -78,8 +78,8 @@ struct param_row {
 
 /*
  * The fields of most tables are stored in the data of the type's question and are part of its key.
- * Those of a login are temporary: build makes an endpoint or an access of them, and adds its key to
- * the question's.
+ * Those of a login exist during the build (params_login), which makes an endpoint or an access of
+ * them, and adds its key to the question's.
  */
 struct param_table {
 	const struct param_row *rows;
@@ -172,18 +172,29 @@ struct scaler_build {
 	void *data;            /* of the type; the fields of its tables are read */
 	bool open;             /* some values are unknown: no question is made */
 	/* ---- what build sets ---- */
-	char *metric_name;  /* owned: the part behind "sN-"; NULL: depends on unknown values */
+	/* owned: the part behind "sN-", to be normalised; NULL: depends on unknown values */
+	char *metric_name;
 	char *source;       /* owned; the question's; over HTTP NULL is the URL's origin */
 	int64_t timeout_ms; /* the question's; over HTTP 0 is the login's */
 	struct buf key;     /* params_add_key */
+	/* ---- private: the fields of logins, freed after the build ---- */
+	struct param_login *logins;
 };
 
 /*
+ * Zeroed fields of `size` bytes for the rows of login tables. The build owns them, and frees with
+ * them what params_read_rows has read into them.
+ */
+void *params_login(struct scaler_build *b, size_t size);
+void params_logins_done(struct scaler_build *b);
+
+/*
  * Reads another table, or the rows with one of the bits, as params_read_when (0: the rows without
- * any). 0 or -1; sets b->open when some values are unknown. The caller frees a login's fields with
- * params_done in any case.
+ * any). 0 or -1; sets b->open when some values are unknown.
  */
 int params_read_rows(struct scaler_build *b, const struct param_table *t, unsigned when, void *fields, struct err *err);
+/* The same for the rows without bits of a login's first table: its fields, or NULL. */
+void *params_read_login(struct scaler_build *b, const struct param_table *t, size_t size, struct err *err);
 
 /*
  * Adds to the question's key a part that is no field of a row: the key of an endpoint or access,
@@ -198,6 +209,14 @@ void params_add_key(struct scaler_build *b, const char *text);
  * however they were written. May contain secrets.
  */
 void params_put_key(const struct param_table *t, const void *fields, struct buf *out);
+
+/*
+ * ERR_INVALID about a parameter, a literal: `parameter "name" ` and the text, or without the blank
+ * if that begins with a colon. -1.
+ */
+int params_wrong(struct err *err, const char *name, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Prepends `parameter "name": `, a literal, to the message; -1. */
+int params_wrap(struct err *err, const char *name);
 
 /* ERR_INVALID when only one of two parameters that belong together is given. */
 int params_check_pair(const char *name, const char *value, const char *other_name, const char *other, struct err *err);

@@ -35,6 +35,23 @@ void params_read_ignored(const struct param_table *t, const struct scaler_params
 		params_ignore(params, "%s; that has no effect %s", err.msg, why);
 }
 
+int params_wrong(struct err *err, const char *name, const char *fmt, ...)
+{
+	MEM_AUTO char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = mem_vprintf(fmt, ap);
+	va_end(ap);
+	return err_set_about(err, name, "parameter \"%s\"%s%s", name, *text == ':' ? "" : " ", text);
+}
+
+int params_wrap(struct err *err, const char *name)
+{
+	err_wrap(err, "parameter \"%s\"", name);
+	return err_about(err, name);
+}
+
 int params_check_pair(const char *name, const char *value, const char *other_name, const char *other, struct err *err)
 {
 	if (!value == !other)

@@ -4,42 +4,14 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "scalers/aws/cloudwatch.h"
-#include "scalers/aws/kinesis.h"
-#include "scalers/aws/sqs.h"
-#include "scalers/azure/azureblob.h"
-#include "scalers/azure/azurepipelines.h"
-#include "scalers/azure/azurequeue.h"
-#include "scalers/azure/servicebus.h"
 #include "scalers/cluster/keyvalues.h"
-#include "scalers/cluster/kubernetesresource.h"
 #include "scalers/cluster/podcounts.h"
-#include "scalers/cluster/resource.h"
-#include "scalers/cluster/workload.h"
-#include "scalers/cron/cron.h"
-#include "scalers/datadog/datadog.h"
-#include "scalers/elasticsearch/elasticsearch.h"
-#include "scalers/etcd/etcd.h"
 #include "scalers/etcd/etcdsession.h"
-#include "scalers/external/external.h"
-#include "scalers/github/githubrunner.h"
-#include "scalers/google/gcppubsub.h"
-#include "scalers/graphite/graphite.h"
 #include "scalers/http/httppauses.h"
 #include "scalers/kafka/kafkamemory.h"
-#include "scalers/kafka/kafkatrigger.h"
-#include "scalers/metricsapi/metricsapi.h"
-#include "scalers/mongodb/mongodb.h"
-#include "scalers/nats/nats.h"
-#include "scalers/prometheus/loki.h"
-#include "scalers/prometheus/prometheus.h"
-#include "scalers/rabbitmq/rabbitmq.h"
-#include "scalers/redis/redislength.h"
-#include "scalers/redis/redisstreams.h"
 #include "scalers/redis/rediswatch.h"
 #include "scalers/scaler.h"
-#include "scalers/sql/mysql.h"
-#include "scalers/sql/postgresql.h"
+#include "scalers/types.h"
 
 static const struct scaler_type *const types[] = {
 	&cloudwatch_scaler_type,
@@ -79,6 +51,7 @@ static const struct scaler_type *const types[] = {
 	&graphite_scaler_type,
 	&datadog_scaler_type,
 	&githubrunner_scaler_type,
+	&beanstalkd_scaler_type,
 };
 
 const struct sources_part *const scaler_parts[] = {

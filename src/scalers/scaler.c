@@ -7,12 +7,29 @@
 
 #include "base/mem.h"
 
-void *scaler_ask_new(size_t size, struct question *question, question_fn fn, void *arg)
+void *scaler_ask_new(size_t size, const struct scaler_ask *ask)
 {
-	struct scaler_ask *ask = mem_zalloc(size);
+	struct scaler_ask *copy = mem_zalloc(size);
 
-	*ask = (struct scaler_ask){ question_ref(question), fn, arg };
+	*copy = *ask;
+	question_ref(copy->question);
+	return copy;
+}
+
+void *question_ask(struct question *q, struct scaler_sources *sources, int64_t deadline_ms, question_fn fn, void *arg)
+{
+	const struct scaler_asker *asker = q->type->asker;
+	void *ask = scaler_ask_new(asker->size ? asker->size : sizeof(struct scaler_ask),
+		&(struct scaler_ask){ q, sources, deadline_ms, fn, arg, NULL });
+
+	asker->ask(ask);
 	return ask;
+}
+
+void question_cancel(void *ask)
+{
+	((const struct scaler_ask *)ask)->question->type->asker->cancel(ask);
+	scaler_ask_free(ask);
 }
 
 void scaler_ask_end(void *ask, double value, const struct err *err)

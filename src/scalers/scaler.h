@@ -214,13 +214,7 @@ struct scaler_type {
 	int (*build)(struct scaler_build *b, struct err *err);
 	/* frees what build added to the data, except a login over HTTP; NULL: nothing */
 	void (*data_done)(void *data);
-	/*
-	 * Sends the question; returns a handle for cancel. deadline_ms: loop clock. This and cancel
-	 * are NULL for types without questions.
-	 */
-	void *(*ask)(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
-		void *arg);
-	void (*cancel)(void *handle);
+	const struct scaler_asker *asker; /* NULL for types without questions */
 	/* of types over HTTP, whose data begins with a struct httplogin; else NULL */
 	const struct httpsource_type *http;
 	/*
@@ -246,18 +240,38 @@ struct scaler_type {
 	struct question *(*narrow)(const struct question *question, const char *metric, size_t position);
 };
 
-/* The first member of each type's ask. */
+/* One ask: the first member of a type's struct for it. */
 struct scaler_ask {
 	struct question *question; /* one reference */
+	struct scaler_sources *sources;
+	int64_t deadline_ms; /* loop clock */
 	question_fn fn;
 	void *arg;
+	void *call; /* for the type: what it waits for; NULL at first */
 };
-void *scaler_ask_new(size_t size, struct question *question, question_fn fn,
-	void *arg); /* size of the type's struct; zeroed */
+
+/* How the questions of a type are asked. */
+struct scaler_asker {
+	size_t size;               /* of the struct for an ask, zeroed at first; 0: struct scaler_ask suffices */
+	void (*ask)(void *ask);    /* sends the question, whose answer goes to scaler_ask_end */
+	void (*cancel)(void *ask); /* stops what is under way and frees what it owns */
+};
+
+/*
+ * Asks a question. Returns a handle for question_cancel, valid until fn is called. deadline_ms:
+ * loop clock.
+ */
+void *question_ask(struct question *q, struct scaler_sources *sources, int64_t deadline_ms, question_fn fn, void *arg);
+void question_cancel(void *ask);
+
+/* ---- For the types ---- */
+
 /* Calls fn with the value, or err, then frees ask. Infinity and NaN are errors. */
 void scaler_ask_end(void *ask, double value, const struct err *err);
 void scaler_ask_answer(void *ask, const struct answer *answer,
 	const struct err *err); /* the same for sources that also report activity or load */
+/* For other calls about a question; size of a struct that begins with a struct scaler_ask. */
+void *scaler_ask_new(size_t size, const struct scaler_ask *ask);
 void scaler_ask_free(void *ask);
 
 void scaler_done(struct scaler *s);

@@ -135,6 +135,7 @@ static int build_once(const struct scaler_params *params, const struct scaler_ty
 		scaler_done(out);
 	}
 	question_data_free(type, b.data);
+	params_logins_done(&b);
 	free(b.source);
 	buf_done_secret(&b.key);
 	*name = b.metric_name;
@@ -154,6 +155,8 @@ static void complete(const struct scaler_params *params, struct scaler *out, cha
 	if (out->question)
 		out->question->namespace_ = mem_dup(params->namespace_);
 	out->trigger_name = mem_dup(params->name);
+	if (name && !out->whole_name)
+		params_normalise(name);
 	out->metric_name = out->kind == METRIC_EXTERNAL && name && !out->whole_name
 		? mem_printf("s%d-%s", params->index, name)
 		: mem_dup(name);

@@ -42,6 +42,7 @@ void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube
 	s->counters = counters;
 	s->kube = kube;
 	s->amqp = amqp_new(loop);
+	s->beanstalk = beanstalk_new(loop);
 	s->redis = redis_new(loop);
 	s->redis_router = redisrouter_new(loop, s->redis);
 	s->mysql = mysqlpool_new(loop);
@@ -77,6 +78,7 @@ void sources_done(struct scaler_sources *s)
 	pool_free(s->mysql);
 	redisrouter_free(s->redis_router);
 	pool_free(s->redis);
+	pool_free(s->beanstalk);
 	pool_free(s->amqp);
 	*s = (struct scaler_sources){ 0 };
 }

@@ -11,6 +11,7 @@
 
 #include "base/counters.h"
 #include "net/amqp/amqp.h"
+#include "net/beanstalk/beanstalk.h"
 #include "net/grpc/grpc.h"
 #include "net/kafka/kafka.h"
 #include "net/loop.h"
@@ -38,6 +39,7 @@ struct scaler_sources {
 	struct counters *counters;               /* borrowed; NULL in tests */
 	struct kube *kube;                       /* borrowed: the API server of the objects; NULL in tests */
 	struct pool *amqp;
+	struct pool *beanstalk;
 	struct pool *redis;
 	/* clusters and sentinels; uses the connections of redis */
 	struct redisrouter *redis_router;

@@ -11,7 +11,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "decide/jobs/jobpods.h"
+#include "decide/jobs/jobs.h"
 #include "fuzz.h"
 #include "kube/status.h"
 #include "scalers/cluster/podtable.h"
@@ -36,7 +36,7 @@ static void read_pods(const json_t *answer)
 	json_array_foreach(items, i, pod)
 	{
 		podtable_take(&table, pod, 1);
-		jobpods_started(pod, conditions, i % 3);
+		jobs_pod_started(pod, conditions, i % 3);
 	}
 	podtable_listed(&table, 1);
 	before = podtable_pods(&table);
@@ -47,7 +47,7 @@ static void read_pods(const json_t *answer)
 	podtable_drop(&table, answer);
 	must(podtable_pods(&table) == 0 && podtable_nodes(&table) == 0);
 	podtable_done(&table);
-	jobpods_started(answer, NULL, 0);
+	jobs_pod_started(answer, NULL, 0);
 }
 
 static void read_endpoints(const json_t *answer)

@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	strmap_done_secret(&parts);
 	e = pgendpoint_new(&(struct pgendpoint_config){ .connection = text }, &err);
 	must(!e || (e->base.key && e->base.name));
-	pgendpoint_unref(e);
+	endpoint_unref(e);
 	must(!pgquery_is_several(text) || strchr(text, ';'));
 	return 0;
 }

@@ -19,7 +19,7 @@ static void check_address(const char *address)
 	struct redisendpoint *e = redisendpoint_new(&(struct redisendpoint_config){ .address = address }, NULL);
 
 	must(e != NULL);
-	redisendpoint_unref(e);
+	endpoint_unref(e);
 }
 
 static void check_slots(const struct redis_reply *reply)

@@ -53,7 +53,9 @@ static void check_error(const struct err *err)
 static void check_answer(struct question *q, int status, const char *body, size_t len)
 {
 	const struct webresponse answer = { .status = status, .body = body, .len = len, .content_type = "" };
-	struct httpsource ask = { .base = { .question = q }, .state = mem_zalloc(q->type->http->state_size) };
+	struct httpsource ask = { .base = { .question = q },
+		.data = q->data,
+		.state = mem_zalloc(q->type->http->state_size) };
 	struct answer out = { .value = -1 };
 	struct err err = { 0 };
 

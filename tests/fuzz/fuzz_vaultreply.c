@@ -36,7 +36,8 @@ static void check_tokens(const json_t *answer)
 static void check_value(const json_t *answer, enum vault_engine engine, const char *key)
 {
 	struct err err;
-	char *value = vaultreply_value(answer, engine, key, &err);
+	const json_t *keys = vaultreply_data(answer, engine, &err);
+	char *value = keys != NULL ? vaultreply_value(keys, engine, key, &err) : NULL;
 	bool leased;
 
 	must(value != NULL || err.kind == ERR_MISSING || err.kind == ERR_INVALID);

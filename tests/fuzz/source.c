@@ -9,9 +9,8 @@
 #include "base/utf8.h"
 #include "fuzz.h"
 #include "peer.h"
-#include "scalers/kafka/kafkamemory.h"
-#include "scalers/redis/rediswatch.h"
 #include "scalers/scalerbuild.h"
+#include "scalers/sources.h"
 
 static void fill(struct strmap *map, const char *pairs)
 {
@@ -131,20 +130,23 @@ static void ask_it(struct scaler_sources *s, struct question *q, enum source_way
 {
 	int64_t deadline_ms = loop_now_ms(s->loop) + PEER_PATIENCE_MS / 2;
 	bool done = false;
-	void *ask = way == SOURCE_ASK ? q->type->ask(s, q, deadline_ms, on_answer, &done)
+	void *ask = way == SOURCE_ASK ? question_ask(q, s, deadline_ms, on_answer, &done)
 				      : q->type->describe(s, q, deadline_ms, on_description, &done);
 
 	must(!done);
 	peer_until(&done);
 	if (!done && way == SOURCE_ASK)
-		q->type->cancel(ask);
+		question_cancel(ask);
 	else if (!done)
 		q->type->describe_cancel(ask);
 }
 
 void source_try(struct loop *loop, struct question *q, enum source_way way, const uint8_t *data, size_t size)
 {
-	struct scaler_sources s = { .loop = loop };
+	const struct sources_config config = { .parts = scaler_parts,
+		.deadline_ms = PEER_PATIENCE_MS / 2,
+		.http_timeout_ms = PEER_PATIENCE_MS / 2 };
+	struct scaler_sources s = { .loop = NULL };
 
 	if (size == 0)
 		return;
@@ -152,35 +154,11 @@ void source_try(struct loop *loop, struct question *q, enum source_way way, cons
 	for (size_t i = 0; i < secret.count; i++)
 		secret.sent |= secret.questions[i] == q;
 	peer_script(data + 1, size - 1, data[0]);
-	s.amqp = amqp_new(loop);
-	s.redis = redis_new(loop);
-	s.redis_router = redisrouter_new(loop, s.redis);
-	rediswatch_part.begin(&s);
-	s.mysql = mysqlpool_new(loop);
-	s.salter = salter_new(loop);
-	s.mongo = mongo_new(loop, s.salter);
-	s.web = webclient_new(loop, PEER_PATIENCE_MS / 2);
-	s.grpc = grpc_pool_new(loop);
-	s.tokens = webtoken_store_new(loop, s.web, NULL);
-	s.pg = pg_pool_new(loop, PEER_PATIENCE_MS / 2, s.tokens, s.salter);
-	s.kafka = kafka_pool_new(loop, s.tokens, s.salter);
-	kafkamemory_part.begin(&s);
+	sources_init(&s, loop, NULL, NULL, &config);
 	if (way == SOURCE_WATCH)
 		watch_it(&s, q);
 	else
 		ask_it(&s, q, way);
-	kafkamemory_part.end(&s);
-	kafka_pool_free(s.kafka);
-	grpc_pool_free(s.grpc);
-	pg_pool_free(s.pg);
-	webtoken_store_free(s.tokens);
-	webclient_free(s.web);
-	pool_free(s.mongo);
-	salter_free(s.salter);
-	pool_free(s.mysql);
-	rediswatch_part.end(&s);
-	redisrouter_free(s.redis_router);
-	pool_free(s.redis);
-	pool_free(s.amqp);
+	sources_done(&s);
 	peer_end();
 }

@@ -19,6 +19,7 @@ import yaml
 
 from rig import pki
 from rig.azure_devops import AzureDevops, job
+from rig.beanstalkd_server import BeanstalkdServer
 from rig.datadog_fake import Datadog
 from rig.azure_vault import AzureVault
 from rig.credentials import LockedRedis
@@ -154,6 +155,14 @@ class Forge:
     def __init__(self, directory, cluster):
         self.server = GitHub(directory, token=None, app=App(directory))
         self.server.repos["shop"] = {"web": {n: ("queued", [github_job(labels=["self-hosted", "gpu"])]) for n in (7, 8, 9)}, "mail": {}}
+
+
+class Beanstalkd:
+    def __init__(self, directory, cluster):
+        self.server = BeanstalkdServer(directory, "beanstalkd")
+        client = self.server.client()
+        client.put("jobs", 12)
+        client.close()
 
 
 class Nats:
@@ -320,7 +329,7 @@ class Azure:
 class Servers:
     """All of them, started at once; `servers.open` is the Open, and so on."""
 
-    KINDS = (Kafka, Rabbit, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Graphite, Nats, Prometheus, Scalers, Open, Locked, Pages, Aws, Bus, Watcher, Search, Azure, Mongo, Forge, Etcd)
+    KINDS = (Kafka, Rabbit, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Graphite, Beanstalkd, Nats, Prometheus, Scalers, Open, Locked, Pages, Aws, Bus, Watcher, Search, Azure, Mongo, Forge, Etcd)
 
     def __init__(self, directory, cluster):
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
@@ -497,6 +506,7 @@ EXAMPLES = {
     "elasticsearch": Example(lambda s: {"http://elasticsearch.default.svc.cluster.local:9200": s.search.gate.url}, replicas=3),
     "opensearch": Example(lambda s: {"http://opensearch-0.opensearch.default.svc.cluster.local:9200": "http://127.0.0.1:9", "http://opensearch-1.opensearch.default.svc.cluster.local:9200": s.search.gate.url}, replicas=3),
     "etcd": Example(lambda s: {"etcd-0.etcd.default.svc.cluster.local:2379": "127.0.0.1:9", "etcd-1.etcd.default.svc.cluster.local:2379": s.etcd.server.address}, replicas=3),
+    "beanstalkd": Example(lambda s: {"beanstalkd.default.svc.cluster.local:11300": s.beanstalkd.server.address}, replicas=3),
     "nats-jetstream": Example(lambda s: {"nats.default.svc.cluster.local:8222": s.nats.server.address}, replicas=2),
     "metrics-api": Example(on_stats, replicas=lambda count: count in (4, 5)),   # 42 messages; to the HPA controller 4 is near enough, if it comes by there
     "metrics-api/xml.yaml": Example(on_stats, replicas=2),

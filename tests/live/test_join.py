@@ -585,7 +585,7 @@ def test_a_service_that_does_not_start(empty, host, tmp_path):
 @pytest.mark.parametrize("command, arguments, said", [
     ("join", [], "--kubeconfig is missing"), ("leave", [], "--kubeconfig is missing"), ("join", ["--kubeconfig=/none"], "/none"), ("leave", ["--kubeconfig=/none"], "/none"),
     ("join", ["--kubeconfig=x", "--host=10.0.0.300:1"], "10.0.0.300"), ("join", ["--kubeconfig=x", "--wait=2h"], "out of range"), ("join", ["--kubeconfig=x", "--port=0"], "is not a port"),
-    ("join", ["--kubeconfig=x", "--config-dir=etc"], "must be absolute"), ("join", ["--kubeconfig=x", "more"], 'unexpected argument "more"'), ("join", ["--kubeconfig=x", "--namespace=A"], "--namespace"),
+    ("join", ["--kubeconfig=x", "--config-dir=etc"], "is not an absolute path"), ("join", ["--kubeconfig=x", "more"], 'unexpected argument "more"'), ("join", ["--kubeconfig=x", "--namespace=A"], "--namespace"),
     ("leave", ["--kubeconfig=x", "--namespace=A"], "--namespace"), ("leave", ["--kubeconfig=x", "--wait=soon"], "--wait"),
 ])
 def test_wrong_usage(command, arguments, said):

@@ -3,21 +3,21 @@
 All sources at once, failing in all ways for thousands of cycles: nothing grows, nothing is scaled in, healthy servers are not waited for, and what comes back is in use within a poll.
 
 Where each fault is shown by itself, with what is said of it (ra: redis_outages, ro: rotation, au: authentication, r: redis, c: redis_cluster, s: redis_sentinel, t: redis_streams, p: postgresql, m: mysql,
-h: prometheus, a: metrics_api, q: rabbitmq, e: external, k: kafka, g: mongodb, d: etcd; here: this file; other types over HTTP share prometheus' connections, so that its column is theirs):
+h: prometheus, a: metrics_api, q: rabbitmq, e: external, k: kafka, g: mongodb, d: etcd, b: beanstalkd; here: this file; -: cannot happen there; other types over HTTP share prometheus' connections, so that its column is theirs):
 
-                       redis  cluster  sentinel  streams  postgresql  mysql  prometheus  metrics-api  rabbitmq    external                    kafka mongodb etcd
-    down at start       ra     c        s         t        p           m      h           a            q           e                          k     g       d
-    killed              ra     c        s         t        p           m      h           a            q           e                          k     g       d
-    hung                ra     c        s         here     p           m      h           a            q           e                          k     g       d
-    wrong password      r      c        s         t        p           m      h           a            q           e: its code                k     g       d
-    wrong type          r      c        s         t        p           m      h           a            q: missing  e                          -     g       d
-    password rotated    ro     ro       ro        ro       p           m      au          au           q           ro: client certificates    k     g       d
-    certificate expired r      c        s         r        p           m      h           h            q           e                          k     g       d
-    slow drip           ra     c        ra        t        p           m      h           a            q           e                          k     g       d
-    giant answer        ra     c        ra        t        p           m      h           a            q           e                          k     g       d
-    half an answer      ra     c        ra        t        p           m      h           a            q           e                          k     g       d
-    1,000 cycles        here   here     here      here     here        here   here        here         here        here                       here  here    here
-    back within a poll  here   here     here      here     here        here   here        here         here        here                       here  here    here
+                       redis  cluster  sentinel  streams  postgresql  mysql  prometheus  metrics-api  rabbitmq    external                    kafka mongodb etcd  beanstalkd
+    down at start       ra     c        s         t        p           m      h           a            q           e                          k     g       d     b
+    killed              ra     c        s         t        p           m      h           a            q           e                          k     g       d     b
+    hung                ra     c        s         here     p           m      h           a            q           e                          k     g       d     b
+    wrong password      r      c        s         t        p           m      h           a            q           e: its code                k     g       d     -
+    wrong type          r      c        s         t        p           m      h           a            q: missing  e                          -     g       d     -
+    password rotated    ro     ro       ro        ro       p           m      au          au           q           ro: client certificates    k     g       d     -
+    certificate expired r      c        s         r        p           m      h           h            q           e                          k     g       d     -
+    slow drip           ra     c        ra        t        p           m      h           a            q           e                          k     g       d     b
+    giant answer        ra     c        ra        t        p           m      h           a            q           e                          k     g       d     b
+    half an answer      ra     c        ra        t        p           m      h           a            q           e                          k     g       d     b
+    1,000 cycles        here   here     here      here     here        here   here        here         here        here                       here  here    here  here
+    back within a poll  here   here     here      here     here        here   here        here         here        here                       here  here    here  here
 """
 import concurrent.futures
 import time
@@ -25,6 +25,7 @@ import time
 import pytest
 
 from rig import rabbitmq_server, scripted
+from rig.beanstalkd_server import BeanstalkdServer
 from rig.credentials import LockedRedis
 from rig.etcd_server import Member
 from rig.grpc_scaler import GrpcScaler
@@ -44,12 +45,12 @@ from rig.waiting import eventually, timed
 # How long healthy servers take to answer beside those that fail, and those that come back; kscaled's memory.
 pytestmark = pytest.mark.alone
 
-SOURCES = ("redis", "redis-cluster", "redis-sentinel", "redis-streams", "postgresql", "mysql", "prometheus", "metrics-api", "rabbitmq", "external", "kafka", "mongodb", "etcd")
 EACH = 40      # questions per source and fault
 CYCLES = 1000  # per source
 METRICS = {"redis": "s0-redis-jobs", "redis-cluster": "s0-redis-jobs", "redis-sentinel": "s0-redis-jobs", "redis-streams": "s0-redis-streams-events", "postgresql": "s0-postgresql", "mysql": "s0-mysql-shop",
            "prometheus": "s0-prometheus", "metrics-api": "s0-metric-api-n", "rabbitmq": "s0-rabbitmq-jobs", "external": "s0-queue", "kafka": "s0-kafka-jobs",
-           "mongodb": "s0-mongodb-jobs", "etcd": "s0-etcd-jobs"}
+           "mongodb": "s0-mongodb-jobs", "etcd": "s0-etcd-jobs", "beanstalkd": "s0-beanstalkd-jobs"}
+SOURCES = tuple(METRICS)
 
 
 def question(kind, port, n, password=None):
@@ -76,6 +77,8 @@ def question(kind, port, n, password=None):
         metadata = {"connectionString": f"mongodb://{login}{address}", "dbName": "shop", "collection": "jobs", "query": f'{{"number": {{"$gte": {-n}}}}}', "queryValue": "5"}
     elif kind == "etcd":
         metadata = {"endpoints": address, "watchKey": f"jobs{more}", "value": "5"}
+    elif kind == "beanstalkd":
+        metadata = {"server": address, "tube": f"jobs{more}", "value": "5"}
     else:
         metadata = {"scalerAddress": address, "n": n}
     return {"type": kind, "metadata": {name: str(value) for name, value in metadata.items()}}
@@ -91,14 +94,16 @@ class Servers:
             "sentinels": lambda: RedisSentinels(directory, "faults-guarded", replicas=0, sentinels=1), "mysql": lambda: MariadbServer(directory, "faults-mariadb"),
             "http": lambda: HttpSource(self.pages), "grpc": lambda: GrpcScaler(directory, "faults-grpc"), "rabbit": lambda: RabbitServer(directory, "faults-rabbit"), "locked": lambda: LockedRedis(directory, "faults-locked"),
             "kafka": lambda: KafkaServer(directory, "faults-kafka"), "mongo": lambda: MongoServer(directory, "faults-mongo"), "mongo_login": lambda: MongoFake({"admin.scaler": PASSWORD}),
-            "etcd": lambda: Member(directory, "faults-etcd"),
+            "etcd": lambda: Member(directory, "faults-etcd"), "beanstalkd": lambda: BeanstalkdServer(directory, "faults-beanstalkd"),
         }
         self.all = {}
         with concurrent.futures.ThreadPoolExecutor(len(makers)) as pool:
             for name, made in [(name, pool.submit(make)) for name, make in makers.items()]:
                 self.all[name] = made.result()
-        self.redis, self.cluster, self.sentinels, self.pg, self.mysql, self.http, self.grpc, self.locked, self.rabbit, self.kafka, self.mongo, self.mongo_login, self.etcd = (
-            self.all[name] for name in ("redis", "cluster", "sentinels", "pg", "mysql", "http", "grpc", "locked", "rabbit", "kafka", "mongo", "mongo_login", "etcd"))
+        self.__dict__.update(self.all)
+        # Those that are more than one server are not here.
+        self.of = {"redis": self.redis, "redis-streams": self.redis, "postgresql": self.pg, "mysql": self.mysql, "prometheus": self.http, "metrics-api": self.http, "rabbitmq": self.rabbit, "external": self.grpc,
+                   "kafka": self.kafka, "mongodb": self.mongo, "etcd": self.etcd, "beanstalkd": self.beanstalkd}
         self.pg.user("scaler")
         self.grpc.says(values={"queue": [7, 0]}, active=True)
         self.rabbit.fill("jobs", 7)
@@ -106,6 +111,7 @@ class Servers:
         self.kafka.commit("workers", "jobs", 0)
         self.mongo.fill(7)
         self.etcd.put("jobs", 7)
+        self.beanstalkd.client().put("jobs", 7)
         self.fill()
 
     def fill(self):
@@ -117,25 +123,29 @@ class Servers:
         self.sentinels.servers[0].client().rpush("jobs", *range(7))
 
     def ports(self):
-        return {"redis": self.redis.port, "redis-streams": self.redis.port, "redis-cluster": self.cluster.nodes[0].port, "redis-sentinel": self.sentinels.sentinels[0].port, "postgresql": self.pg.port,
-                "mysql": self.mysql.port, "prometheus": self.http.port, "metrics-api": self.http.port, "rabbitmq": self.rabbit.port, "external": self.grpc.port, "kafka": self.kafka.first.ports["plain"],
-                "mongodb": self.mongo.port, "etcd": self.etcd.port}
+        return {**{kind: server.port for kind, server in self.of.items() if kind != "kafka"}, "kafka": self.kafka.first.ports["plain"],
+                "redis-cluster": self.cluster.nodes[0].port, "redis-sentinel": self.sentinels.sentinels[0].port}
 
     def guarded(self):
         """Who refuses a wrong password."""
         return {kind: self.locked.port if kind.startswith("redis") else port for kind, port in {**self.ports(), "mongodb": self.mongo_login.port}.items()}
 
     def away(self):
-        for one in (self.redis, *self.cluster.nodes, *self.sentinels.sentinels, self.sentinels.servers[0], self.pg, self.mysql, self.grpc, self.rabbit, self.mongo, self.etcd, *self.kafka.brokers):
+        for one in (*{*self.of.values()} - {self.http, self.kafka}, *self.cluster.nodes, *self.sentinels.sentinels, self.sentinels.servers[0], *self.kafka.brokers):
             (one.process if hasattr(one, "process") and not hasattr(one, "kill") else one).kill()
         self.http.routes = {path: lambda asked: None for path in self.pages}  # ends the connections that are kept
         self.http.end()
 
+    def groups(self):
+        """The sources by their servers."""
+        groups = {}
+        for kind in SOURCES:
+            groups.setdefault(self.of.get(kind, kind), []).append(kind)
+        return groups.values()
+
     def back(self, kinds):
         """The servers of these sources; returns when they answer."""
-        if "redis" in kinds:
-            self.redis.start()
-        elif "redis-cluster" in kinds:
+        if "redis-cluster" in kinds:
             for node in self.cluster.nodes:
                 node.start()
             eventually(lambda: all(self.cluster.is_settled(node) for node in self.cluster.nodes), every=0.02)
@@ -147,7 +157,7 @@ class Servers:
             self.mongo.fill(7)
         else:
             self.http.routes = dict(self.pages)
-            {"postgresql": self.pg, "mysql": self.mysql, "prometheus": self.http, "rabbitmq": self.rabbit, "external": self.grpc, "kafka": self.kafka, "etcd": self.etcd}[kinds[0]].start()
+            self.of[kinds[0]].start()
 
     def end(self):
         for one in self.all.values():
@@ -191,7 +201,7 @@ def failing(stage, servers):
 
     for kind in SOURCES:
         numbers = range(1, EACH + 1)
-        fast = [question(kind, port, n, password) for port, password in ((dead, None), (port_of(strange), None), (servers.guarded()[kind], "open-sesamy")) for n in numbers if kind not in ("external", "kafka") or not password]  # which have no password in the metadata
+        fast = [question(kind, port, n, password) for port, password in ((dead, None), (port_of(strange), None), (servers.guarded()[kind], "open-sesamy")) for n in numbers if kind not in ("external", "kafka", "beanstalkd") or not password]  # which have no password in the metadata
         slow = [question(kind, port_of(hung["redis"] if kind.startswith("redis") else silent), n) for n in numbers]
         for name, triggers in ((f"{kind}-fast", fast), (f"{kind}-hung", slow)):
             stage.scaledobject(name, target=stage.another(name), triggers=triggers)
@@ -242,9 +252,6 @@ def test_thousands_of_failures(kscaled, healthy, failing):
     assert all(failing.replicas(name) == 0 for name in names())
 
 
-GROUPS = (["redis", "redis-streams"], ["redis-cluster"], ["redis-sentinel"], ["postgresql"], ["mysql"], ["prometheus", "metrics-api"], ["rabbitmq"], ["external"], ["kafka"], ["mongodb"], ["etcd"])
-
-
 def test_back_within_a_poll(kscaled, healthy, servers):
     """However long it was away: the back-off is no longer than what a poll waits for."""
     servers.away()
@@ -256,7 +263,7 @@ def test_back_within_a_poll(kscaled, healthy, servers):
     assert all(healthy.replicas(kind) == 2 for kind in SOURCES)
 
     took = {}
-    for group in GROUPS:
+    for group in servers.groups():
         servers.back(group)
         for kind in group:
             took[kind] = timed(lambda kind=kind: healthy.metric(METRICS[kind], kind).value())

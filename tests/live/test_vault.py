@@ -245,6 +245,17 @@ def test_renewed_and_rotated(kscaled, token_rights, stage, credentials, locked_r
         locked_redis.wait_read(stage, name, timeout=8)
 
 
+def test_refused(kscaled, stage, credentials, locked_redis, vault):
+    """Who is refused with a value gets the one that it was changed to, before its minute is over."""
+    n = stage.namespace
+    vault.kv2(n, password="old")
+    credentials.authentication(**by_token(vault, secret(f"secret/data/{n}")))
+    locked_redis.scaledobject(stage, "it", ref())
+    stage.wait_failing("it")
+    vault.kv2(n, password=PASSWORD)
+    locked_redis.wait_read(stage, "it", timeout=READ_AGAIN / 2)
+
+
 # --- what goes wrong ---
 
 def test_told(kscaled, stage, credentials, locked_redis, vault):
@@ -273,6 +284,19 @@ def test_told(kscaled, stage, credentials, locked_redis, vault):
     # What is missing comes; tried again at growing distances.
     vault.kv2(f"{n}-nope", password=PASSWORD)
     locked_redis.wait_read(stage, "no-path", timeout=60)
+
+
+def test_lost_key(kscaled, stage, credentials, locked_redis, vault):
+    """A key that a secret no longer has is an error, and no mixture of old and new."""
+    n = stage.namespace
+    vault.write(f"leased/{n}", {"password": PASSWORD, "ttl": "3s"})
+    credentials.authentication(**by_token(vault, secret(f"leased/{n}")))
+    locked_redis.scaledobject(stage, "it", ref())
+    locked_redis.wait_read(stage, "it")
+    vault.write(f"leased/{n}", {"pasword": PASSWORD, "ttl": "3s"})
+    message_of(stage, "it", vault.address, f"leased/{n}", "no key \"password\"")
+    vault.write(f"leased/{n}", {"password": PASSWORD, "ttl": "3s"})
+    locked_redis.wait_read(stage, "it", timeout=10)
 
 
 def test_sealed(kscaled, stage, credentials, locked_redis, tmp_path):

@@ -23,16 +23,11 @@
 #include "net/secretmanagers/keyvault.h"
 #include "scalers/login/azurelogin.h"
 
-static bool given(const char *text)
-{
-	return text && *text;
-}
-
 static const char *provider_of(const struct triggerauth_manager *m)
 {
 	const char *provider = m->identity ? m->identity->provider : NULL;
 
-	return given(provider) && strcmp(provider, "none") != 0 ? provider : "";
+	return text_is_given(provider) && strcmp(provider, "none") != 0 ? provider : "";
 }
 
 /* ---- For all ---- */
@@ -179,13 +174,13 @@ static struct identity *aws_identity(struct auth_resolve *r, const char *source,
 		return NULL;
 	if (auth_manager_is_of_workload(m))
 		return aws_workload(r, source, region);
-	return given(i->role_arn) ? awsrole_new(region, i->role_arn, i->external_id, true) : awsown_new(region);
+	return text_is_given(i->role_arn) ? awsrole_new(region, i->role_arn, i->external_id, true) : awsown_new(region);
 }
 
 void auth_from_aws(struct auth_resolve *r, const char *source)
 {
 	const struct triggerauth_manager *m = r->t->aws_secret_manager;
-	const char *region = m && given(m->region) ? m->region : r->lookup->aws_region;
+	const char *region = m && text_is_given(m->region) ? m->region : r->lookup->aws_region;
 	MEM_AUTO char *url = NULL;
 	struct webaccess_config config = { .region = region, .service = AWSSECRETS_SERVICE };
 	struct managervalues_source asked = { .manager = &awssecrets };
@@ -247,14 +242,14 @@ static int find_cloud(const struct triggerauth_manager *m, struct azure_vault *p
 	MEM_AUTO char *vaults = NULL, *resource = NULL;
 	const char *microsofts;
 
-	if (!given(m->cloud))
+	if (!text_is_given(m->cloud))
 		vaults = mem_dup(azurecloud_vault_suffix(p->vault.host));
 	else if (azurecloud_suffix(m->cloud, AZURECLOUD_KEY_VAULT, "keyVaultResourceURL", m->resource, &vaults, err))
 		return err_wrap(err, "cloud.type");
 	microsofts = azurecloud_authority(vaults);
 	resource = without_slashes(vaults);
 	p->scope = mem_printf("%s%s/.default", strstr(resource, "://") ? "" : HTTPS, resource);
-	if (!microsofts && !given(m->authority))
+	if (!microsofts && !text_is_given(m->authority))
 		return err_set(err, ERR_INVALID,
 			"cloud: activeDirectoryEndpoint must be provided for Private cloud type");
 	if (!microsofts && check_url(m->authority, &authority, err))
@@ -275,7 +270,7 @@ static struct identity *azure_by_secret(struct auth_resolve *r, const char *sour
 	struct err err = { 0 };
 	char *secret;
 
-	if (!given(m->client_id) || !given(m->tenant_id) || !m->secret.name) { /* KEDA's text */
+	if (!text_is_given(m->client_id) || !text_is_given(m->tenant_id) || !m->secret.name) { /* KEDA's text */
 		auth_fail(r, NULL,
 			"%s: clientID, tenantID and clientSecret are expected when not using a pod identity provider: "
 			"give "

@@ -3,24 +3,20 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/text.h"
 #include "cache/auth/auth_parts.h"
 
 /* KEDA's default token file. Here it means kscaled's own login, and the file is not read. */
 #define KEDA_TOKEN_FILE "/var/run/secrets/kubernetes.io/serviceaccount/token"
 
-static bool given(const char *text)
-{
-	return text && *text;
-}
-
 bool auth_vault_has_credential(const struct triggerauth_vault *v)
 {
-	return given(v->kubernetes ? v->service_account_name : v->token);
+	return text_is_given(v->kubernetes ? v->service_account_name : v->token);
 }
 
 bool auth_vault_is_default_file(const struct triggerauth_vault *v)
 {
-	return !given(v->service_account_file) || strcmp(v->service_account_file, KEDA_TOKEN_FILE) == 0;
+	return !text_is_given(v->service_account_file) || strcmp(v->service_account_file, KEDA_TOKEN_FILE) == 0;
 }
 
 /* Trims blanks and trailing slashes. */

@@ -32,23 +32,29 @@ void fetched_failed(struct fetched *f, const struct err *err, const char *who, c
 		holders_notify(&f->held);
 }
 
-void fetched_take(struct fetched *f, const char *text, int64_t again_in_ms)
+bool fetched_take(struct fetched *f, const char *text, int64_t again_in_ms)
 {
 	f->failures = 0;
 	err_keep(&f->err, NULL);
 	loop_timer_set(&f->again, again_in_ms);
 	if (f->text && strcmp(f->text, text) == 0)
-		return;
+		return false;
 	mem_free_secret(f->text);
 	f->text = mem_dup(text);
-	holders_notify(&f->held);
+	return true;
 }
 
-bool fetched_get(struct fetched *f, struct object *owner, const char **text, struct err *err)
+enum reference_state fetched_get(struct fetched *f, struct object *owner, const char **text, struct err *err)
 {
 	holdings_take(owner, &f->held);
 	*text = f->text;
-	if (!f->text && f->err && err)
+	if (f->text)
+		return REFERENCE_FOUND;
+	if (!f->err)
+		return REFERENCE_UNREAD;
+	if (err)
 		*err = *f->err;
-	return f->text != NULL;
+	if (f->err->kind == ERR_TEMPORARY)
+		return REFERENCE_UNREAD;
+	return f->err->kind == ERR_DENIED ? REFERENCE_DENIED : REFERENCE_MISSING;
 }

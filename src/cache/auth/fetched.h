@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "cache/auth/holders.h"
+#include "cache/auth/references.h"
 #include "net/loop.h"
 
 struct fetched { /* first member of the thing, like struct held */
@@ -27,11 +28,15 @@ void fetched_done(struct fetched *f);
 void fetched_again(struct fetched *f); /* schedules a retry with back-off, without an error */
 /*
  * Schedules a retry with back-off. A new error is logged under `who`, followed by `stays` if there
- * is a text.
+ * is a text; otherwise holders are notified.
  */
 void fetched_failed(struct fetched *f, const struct err *err, const char *who, const char *stays);
-void fetched_take(struct fetched *f, const char *text, int64_t again_in_ms);
-/* Adds a hold of the owner. False: there is no text; *err is set when the last attempt failed. */
-bool fetched_get(struct fetched *f, struct object *owner, const char **text, struct err *err);
+/* True: it differs from the text before; holders are not notified. */
+bool fetched_take(struct fetched *f, const char *text, int64_t again_in_ms);
+/*
+ * Adds a hold of the owner. Without a text *err is the last attempt's, or unchanged if none has
+ * ended.
+ */
+enum reference_state fetched_get(struct fetched *f, struct object *owner, const char **text, struct err *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "cache/auth/authfiles.h"
 #include "cache/auth/holders.h"
 #include "cache/auth/managervalues.h"
@@ -24,17 +25,13 @@ struct referred {
 struct lookups {
 	struct store *store;
 	struct references *references;
-	struct vaultvalues *vault;
-	struct managervalues *managers;
+	struct secretvalues *secrets;
 	struct satokens *tokens;
 	struct authfiles *files;
 	struct holders triggerauths;
 	struct auth_lookup lookup;
-	char *own_namespace, *cluster_namespace;
-	char *aws_region, *aws_secrets_url; /* NULL: none */
-	char *azure_trusted, *aws_trusted, *vault_token, *vault_trusted, *vault_jwt_file, *vault_jwt_audience,
-		*vault_credential_dir; /* NULL: none */
-	struct object *owner;          /* of the current round; NULL */
+	struct lookups_config config; /* what it has of Vault is NULL for "" */
+	struct object *owner;         /* of the current round; NULL */
 };
 
 /* ---- Changes ---- */
@@ -57,7 +54,7 @@ static bool update(struct referred *r, const struct triggerauth *t)
 
 void lookups_reread(struct lookups *l, const struct object *o)
 {
-	managervalues_reread(l->managers, o);
+	secretvalues_reread(l->secrets, o);
 }
 
 void lookups_follow(struct lookups *l, const char *triggerauth)
@@ -156,7 +153,7 @@ static enum reference_state find_managed(void *arg, const struct managervalues_s
 {
 	struct lookups *l = arg;
 
-	return managervalues_get(l->managers, l->owner, source, out, err);
+	return managervalues_get(l->secrets, l->owner, source, out, err);
 }
 
 /* ---- Vault ---- */
@@ -165,15 +162,15 @@ static enum reference_state find_managed(void *arg, const struct managervalues_s
 static enum reference_state login_as_itself(struct lookups *l, struct vaultvalues_source *source, char **whose,
 	struct err *err)
 {
-	source->jwt_audience = l->vault_jwt_audience;
-	if (l->vault_jwt_file) {
-		source->jwt_file = l->vault_jwt_file;
+	source->jwt_audience = l->config.vault_jwt_audience;
+	if (l->config.vault_jwt_file) {
+		source->jwt_file = l->config.vault_jwt_file;
 		return REFERENCE_FOUND;
 	}
-	*whose = mem_printf("%s/" OWN_SERVICE_ACCOUNT, l->own_namespace);
+	*whose = mem_printf("%s/" OWN_SERVICE_ACCOUNT, l->config.own_namespace);
 	source->jwt_of = *whose;
-	return satokens_get(l->tokens, l->owner, l->own_namespace, OWN_SERVICE_ACCOUNT, l->vault_jwt_audience,
-		&source->login.jwt, err);
+	return satokens_get(l->tokens, l->owner, l->config.own_namespace, OWN_SERVICE_ACCOUNT,
+		l->config.vault_jwt_audience, &source->login.jwt, err);
 }
 
 /* `whose` keeps the name of the service account for the source. */
@@ -191,7 +188,7 @@ static enum reference_state login_by_jwt(struct lookups *l, const struct trigger
 	if (auth_vault_is_default_file(v))
 		return login_as_itself(l, source, whose, err);
 	source->jwt_file = v->service_account_file;
-	source->jwt_root = l->vault_credential_dir;
+	source->jwt_root = l->config.vault_credential_dir;
 	return REFERENCE_FOUND;
 }
 
@@ -209,8 +206,9 @@ static enum reference_state find_vault(void *arg, const struct triggerauth *t, s
 	const struct triggerauth_vault_secret *s = &v->secrets[index];
 	struct vaultvalues_source source = {
 		.server = { v->address, v->namespace_, namespace_ },
-		.secret = { engines[s->type], s->path, s->key, s->common_name, s->alt_names, s->ip_sans, s->uri_sans,
+		.secret = { engines[s->type], s->path, s->common_name, s->alt_names, s->ip_sans, s->uri_sans,
 			s->other_sans, s->ttl, s->format },
+		.key = s->key,
 	};
 	MEM_AUTO char *whose = NULL;
 	enum reference_state state = auth_vault_login(&l->lookup, t, err);
@@ -218,8 +216,8 @@ static enum reference_state find_vault(void *arg, const struct triggerauth *t, s
 	if (state == REFERENCE_FOUND && v->kubernetes)
 		state = login_by_jwt(l, v, namespace_, &source, &whose, err);
 	else
-		source.login.token = auth_vault_has_credential(v) ? v->token : l->vault_token;
-	return state == REFERENCE_FOUND ? vaultvalues_get(l->vault, l->owner, &source, out, err) : state;
+		source.login.token = auth_vault_has_credential(v) ? v->token : l->config.vault_token;
+	return state == REFERENCE_FOUND ? vaultvalues_get(l->secrets, l->owner, &source, out, err) : state;
 }
 
 /* ---- Rounds ---- */
@@ -244,9 +242,9 @@ void lookups_end(struct lookups *l)
 
 /* ---- Life ---- */
 
-static char *given_copy(const char *text)
+static const char *given(const char *text)
 {
-	return text && *text ? mem_dup(text) : NULL;
+	return text_is_given(text) ? text : NULL;
 }
 
 struct lookups *lookups_new(struct kube *kube, struct store *store, struct references *references,
@@ -254,23 +252,17 @@ struct lookups *lookups_new(struct kube *kube, struct store *store, struct refer
 {
 	struct lookups *l = mem_zalloc(sizeof(*l));
 
+	l->config = *config;
 	l->store = store;
 	l->references = references;
-	l->vault = vaultvalues_new(kube_loop(kube), vault);
-	l->managers = managervalues_new(kube_loop(kube), config->web, config->tokens, config->metered_ms);
+	l->secrets = secretvalues_new(&(
+		struct secretvalues_config){ kube_loop(kube), vault, config->web, config->tokens, config->metered_ms });
 	l->tokens = satokens_new(kube, config->token_life_ms);
 	l->files = authfiles_new(kube_loop(kube), config->file_root);
-	l->own_namespace = mem_dup(config->own_namespace);
-	l->cluster_namespace = mem_dup(config->cluster_namespace);
-	l->vault_token = given_copy(config->vault_token);
-	l->azure_trusted = given_copy(config->azure_trusted);
-	l->aws_trusted = given_copy(config->aws_trusted);
-	l->vault_trusted = given_copy(config->vault_trusted);
-	l->vault_jwt_file = given_copy(config->vault_jwt_file);
-	l->vault_jwt_audience = given_copy(config->vault_jwt_audience);
-	l->vault_credential_dir = given_copy(config->vault_credential_dir);
-	l->aws_region = given_copy(config->aws_region);
-	l->aws_secrets_url = given_copy(config->aws_secrets_url);
+	l->config.vault_token = given(config->vault_token);
+	l->config.vault_jwt_file = given(config->vault_jwt_file);
+	l->config.vault_jwt_audience = given(config->vault_jwt_audience);
+	l->config.vault_credential_dir = given(config->vault_credential_dir);
 	l->lookup = (struct auth_lookup){
 		.arg = l,
 		.triggerauth = find_triggerauth,
@@ -280,17 +272,17 @@ struct lookups *lookups_new(struct kube *kube, struct store *store, struct refer
 		.vault = find_vault,
 		.managed = find_managed,
 		.token = find_token,
-		.cluster_namespace = l->cluster_namespace,
+		.cluster_namespace = config->cluster_namespace,
 		.restrict_secrets = config->restrict_secrets,
 		.no_files = !config->file_root || !*config->file_root,
 		.cloud = config->cloud,
-		.azure_trusted = l->azure_trusted,
-		.aws_trusted = l->aws_trusted,
-		.vault_trusted = l->vault_trusted,
-		.vault_token = l->vault_token != NULL,
-		.vault_files = l->vault_credential_dir != NULL,
-		.aws_region = l->aws_region,
-		.aws_secrets_url = l->aws_secrets_url,
+		.azure_trusted = given(config->azure_trusted),
+		.aws_trusted = given(config->aws_trusted),
+		.vault_trusted = given(config->vault_trusted),
+		.vault_token = l->config.vault_token != NULL,
+		.vault_files = l->config.vault_credential_dir != NULL,
+		.aws_region = given(config->aws_region),
+		.aws_secrets_url = given(config->aws_secrets_url),
 	};
 	holders_init(&l->triggerauths, on_unheld, l);
 	return l;
@@ -301,21 +293,9 @@ void lookups_free(struct lookups *l)
 	if (!l)
 		return;
 	holders_done(&l->triggerauths);
-	vaultvalues_free(l->vault);
-	managervalues_free(l->managers);
+	secretvalues_free(l->secrets);
 	satokens_free(l->tokens);
 	authfiles_free(l->files);
-	mem_free_secret(l->vault_token);
-	free(l->azure_trusted);
-	free(l->aws_trusted);
-	free(l->vault_trusted);
-	free(l->vault_jwt_file);
-	free(l->vault_jwt_audience);
-	free(l->vault_credential_dir);
-	free(l->aws_region);
-	free(l->aws_secrets_url);
-	free(l->own_namespace);
-	free(l->cluster_namespace);
 	free(l);
 }
 
@@ -323,8 +303,7 @@ void lookups_listen(struct lookups *l, object_fn fn, void *arg)
 {
 	holders_listen(&l->triggerauths, fn, arg);
 	references_listen(l->references, fn, arg);
-	vaultvalues_listen(l->vault, fn, arg);
-	managervalues_listen(l->managers, fn, arg);
+	secretvalues_listen(l->secrets, fn, arg);
 	satokens_listen(l->tokens, fn, arg);
 	authfiles_listen(l->files, fn, arg);
 }

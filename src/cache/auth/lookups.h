@@ -21,7 +21,7 @@
 
 struct lookups;
 
-struct lookups_config { /* copied */
+struct lookups_config { /* its texts are borrowed and outlive the look-ups */
 	/*
 	 * namespace of the Secrets, ConfigMaps and service accounts of a
 	 * ClusterTriggerAuthentication

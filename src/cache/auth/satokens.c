@@ -55,7 +55,8 @@ static void on_answer(void *arg, const json_t *object, const struct err *err)
 
 	t->call = NULL;
 	if (!err && *value) {
-		fetched_take(&t->fetched, value, renew_in_ms(t, json_str_or_empty(status, "expirationTimestamp")));
+		if (fetched_take(&t->fetched, value, renew_in_ms(t, json_str_or_empty(status, "expirationTimestamp"))))
+			holders_notify(&t->fetched.held);
 		return;
 	}
 	if (denial_may_pass(&t->denial, err, loop_now_ms(kube_loop(t->owner->kube)))) {
@@ -140,20 +141,16 @@ enum reference_state satokens_get(struct satokens *s, struct object *owner, cons
 	struct satoken *t = *service_account && *namespace_ && !strchr(service_account, '/') && *service_account != '.'
 		? token_get(s, namespace_, service_account, audience)
 		: NULL;
+	enum reference_state state;
 
 	if (!t) {
 		err_set(err, ERR_MISSING, "\"%.253s\" is not a valid ServiceAccount name", service_account);
 		return REFERENCE_MISSING;
 	}
-	if (fetched_get(&t->fetched, owner, token, err))
-		return REFERENCE_FOUND;
-	if (!t->fetched.err) {
+	state = fetched_get(&t->fetched, owner, token, err);
+	if (state == REFERENCE_UNREAD && !t->fetched.err)
 		err_set(err, ERR_WAITING, "the token of ServiceAccount %s is not read yet", t->account);
-		return REFERENCE_UNREAD;
-	}
-	if (t->fetched.err->kind == ERR_MISSING)
-		return REFERENCE_MISSING;
-	return t->fetched.err->kind == ERR_TEMPORARY ? REFERENCE_UNREAD : REFERENCE_DENIED;
+	return state;
 }
 
 struct satokens *satokens_new(struct kube *kube, int64_t life_ms)

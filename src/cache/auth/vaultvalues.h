@@ -3,18 +3,12 @@
 #define CACHE_AUTH_VAULTVALUES_H
 
 /*
- * The values that TriggerAuthentications read from Vault, one per (server, login, secret), shared;
- * read again when net/vault allows it, or each minute. Owners are notified when the value changes,
- * not at each read; if a read fails, the old value stays and the read is retried. Held as in
- * cache/auth/holders. Values and credentials are wiped when freed and never in an error.
+ * The secrets that TriggerAuthentications read from Vault, a kind of cache/auth/secretvalues: one
+ * per (server, login, path), whose keys come from one read, as a certificate and its private key
+ * do; read again when net/vault allows it, or each minute.
  */
 
-#include "base/err.h"
-#include "cache/auth/references.h"
-#include "net/loop.h"
-#include "net/vault/vault.h"
-
-struct vaultvalues;
+#include "cache/auth/secretvalues.h"
 
 struct vaultvalues_source { /* texts are copied */
 	struct vault_server server;
@@ -26,17 +20,11 @@ struct vaultvalues_source { /* texts are copied */
 	const char *jwt_file, *jwt_root, *jwt_audience;
 	const char *jwt_of; /* the jwt's ServiceAccount, "shop/worker", as the jwt itself is renewed; NULL */
 	struct vault_secret secret;
+	const char *key; /* of the value in the secret */
 };
 
-struct vaultvalues *vaultvalues_new(struct loop *loop, struct vault_pool *pool);
-void vaultvalues_free(struct vaultvalues *v);
-void vaultvalues_listen(struct vaultvalues *v, object_fn fn, void *arg); /* one */
-
-/*
- * *value is borrowed until the end of the turn. Once REFERENCE_FOUND it stays so. A newer jwt of
- * the same service account is used for the next read.
- */
-enum reference_state vaultvalues_get(struct vaultvalues *v, struct object *owner,
+/* As secretvalues_get. A newer jwt of the same service account is used for the next read. */
+enum reference_state vaultvalues_get(struct secretvalues *s, struct object *owner,
 	const struct vaultvalues_source *source, const char **value, struct err *err);
 
 /*

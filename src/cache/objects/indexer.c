@@ -100,12 +100,26 @@ static void *item_remove(struct indexer *s, struct item *item)
 	return object;
 }
 
+static void notify_changed(struct indexer *s, const void *before, const void *now, void **beside)
+{
+	if (s->events->on_changed)
+		s->events->on_changed(s->arg, before, now, beside);
+}
+
+static void notify_known(const struct source *source)
+{
+	const struct indexer *s = source->owner;
+
+	if (s->events->on_known)
+		s->events->on_known(s->arg, source->namespace_);
+}
+
 /* Removes it before the listener is called. */
 static void drop_item(struct indexer *s, struct item *item)
 {
 	void *beside = item->beside, *object = item_remove(s, item);
 
-	s->events->on_changed(s->arg, object, NULL, &beside);
+	notify_changed(s, object, NULL, &beside);
 	s->kind->free(object);
 }
 
@@ -127,7 +141,7 @@ static void replace(struct indexer *s, struct item *item, void *object)
 	item->object = object;
 	if (!before || s->kind->every_read ||
 		strcmp(meta_of(before)->resource_version, meta_of(object)->resource_version) != 0)
-		s->events->on_changed(s->arg, before, object, &item->beside);
+		notify_changed(s, before, object, &item->beside);
 	if (before)
 		s->kind->free(before);
 }
@@ -254,9 +268,10 @@ static void on_synced(void *arg)
 		if (item->source == source && item->list != source->informer.list && !is_ahead(item, version))
 			drop_item(s, item);
 	if (!source->known)
-		s->events->on_known(s->arg, source->namespace_);
+		notify_known(source);
 	source->known = true;
-	s->events->on_synced(s->arg);
+	if (s->events->on_synced)
+		s->events->on_synced(s->arg);
 }
 
 static void on_trouble(void *arg, const struct err *err)
@@ -272,7 +287,7 @@ static void on_trouble(void *arg, const struct err *err)
 	else
 		informer_log(&source->informer, err);
 	if (err && !source->known)
-		s->events->on_known(s->arg, source->namespace_);
+		notify_known(source);
 }
 
 /* ---- Interface ---- */
@@ -309,29 +324,10 @@ static void indexer_dispose(void *arg)
 	free(s);
 }
 
-static void ignore_change(void *arg, const void *before, const void *now, void **beside)
-{
-	(void)arg;
-	(void)before;
-	(void)now;
-	(void)beside;
-}
-
-static void ignore_known(void *arg, const char *namespace_)
-{
-	(void)arg;
-	(void)namespace_;
-}
-
-static void ignore_synced(void *arg)
-{
-	(void)arg;
-}
-
 /* Watches stop at once; the rest may be in use by a callback. */
 void indexer_free(struct indexer *s)
 {
-	static const struct indexer_events deaf = { ignore_change, ignore_known, ignore_synced };
+	static const struct indexer_events deaf = { NULL, NULL, NULL };
 
 	if (!s)
 		return;

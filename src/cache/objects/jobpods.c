@@ -8,7 +8,8 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "decide/jobs/jobpods.h"
+#include "base/textlist.h"
+#include "decide/jobs/jobs.h"
 
 #define DEADLINE_DEFAULT_MS 10000
 /*
@@ -61,10 +62,8 @@ static void jobpods_free(void *arg)
 
 	for (size_t i = 0; i < p->count; i++)
 		free(p->names[i].text);
-	for (size_t i = 0; i < p->condition_count; i++)
-		free(p->conditions[i]);
 	free(p->names);
-	free(p->conditions);
+	textlist_done(&p->conditions, &p->condition_count);
 	free(p->next_page);
 	free(p->namespace_);
 	free(p->failure);
@@ -163,13 +162,13 @@ static int by_text(const void *a, const void *b)
 
 static void look_at(struct jobpods *p, const json_t *pod)
 {
-	const json_t *labels = json_object_get(json_object_get(pod, "metadata"), "labels");
+	const json_t *labels = json_metadata(pod, "labels");
 	const char *text = json_string_value(json_object_get(labels, JOB_NAME_LABEL));
 	struct name key = { (char *)(uintptr_t)text, false };
 	struct name *name = text ? bsearch(&key, p->names, p->count, sizeof(*p->names), by_text) : NULL;
 
 	if (name && !name->started)
-		name->started = jobpods_started(pod, (const char *const *)p->conditions, p->condition_count);
+		name->started = jobs_pod_started(pod, (const char *const *)p->conditions, p->condition_count);
 }
 
 /* Whether the rest of the list is irrelevant: one Job may have thousands of Pods. */
@@ -183,14 +182,8 @@ static bool all_started(const struct jobpods *p)
 
 static void set_next_page(struct jobpods *p, const char *token)
 {
-	size_t size = 3 * strlen(token) + 1;
-
 	free(p->next_page);
-	p->next_page = NULL;
-	if (!*token)
-		return;
-	p->next_page = mem_alloc(size);
-	kube_escape(token, p->next_page, size);
+	p->next_page = *token ? buf_percent(token) : NULL;
 }
 
 static void next_list(struct jobpods *p)
@@ -203,7 +196,7 @@ static void next_list(struct jobpods *p)
 static void take_page(struct jobpods *p, const json_t *list)
 {
 	const json_t *items = json_object_get(list, "items"), *pod;
-	const char *token = json_str_or_empty(json_object_get(list, "metadata"), "continue");
+	const char *token = json_metadata_text(list, "continue");
 	struct err err;
 	size_t i;
 
@@ -238,17 +231,6 @@ static void on_page(void *arg, const json_t *list, const struct err *err)
 	}
 }
 
-/* ---- Interface ---- */
-
-static char **copy_texts(const char *const *texts, size_t count)
-{
-	char **copies = mem_array(count + 1, sizeof(*copies));
-
-	for (size_t i = 0; i < count; i++)
-		copies[i] = mem_dup(texts[i]);
-	return copies;
-}
-
 struct jobpods *jobpods_ask(struct kube *kube, const struct jobpods_request *request, jobpods_fn fn, void *arg)
 {
 	struct jobpods *p = mem_zalloc(sizeof(*p));
@@ -260,7 +242,7 @@ struct jobpods *jobpods_ask(struct kube *kube, const struct jobpods_request *req
 	for (size_t i = 0; i < p->count; i++)
 		p->names[i].text = mem_dup(request->jobs[i]);
 	qsort(p->names, p->count, sizeof(*p->names), by_text);
-	p->conditions = copy_texts(request->conditions, request->condition_count);
+	p->conditions = textlist_copy((char *const *)(uintptr_t)request->conditions, request->condition_count);
 	p->condition_count = request->condition_count;
 	p->deadline_at_ms = loop_now_ms(kube_loop(kube)) +
 		(request->deadline_ms > 0 ? request->deadline_ms : DEADLINE_DEFAULT_MS);

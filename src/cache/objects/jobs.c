@@ -228,11 +228,6 @@ static void on_known(void *arg, const char *namespace_)
 	notify_listener(arg, NULL);
 }
 
-static void on_synced(void *arg)
-{
-	(void)arg;
-}
-
 /* One allocation instead of seven: there are tens of thousands. */
 static struct job *pack(const struct job *job)
 {
@@ -322,7 +317,7 @@ void jobs_listen(struct jobs *j, jobs_fn fn, void *arg)
 
 void jobs_open(struct jobs *j)
 {
-	static const struct indexer_events events = { on_changed, on_known, on_synced };
+	static const struct indexer_events events = { on_changed, on_known, NULL };
 
 	if (j->indexer)
 		return;

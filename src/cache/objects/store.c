@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/textlist.h"
 #include "cache/objects/index.h"
 #include "cache/objects/indexer.h"
 #include "decide/hpaspec.h"
@@ -93,20 +94,10 @@ static void on_synced(void *arg)
 		s->events.on_synced(s->arg);
 }
 
-static bool same_finalizers(const struct meta *a, const struct meta *b)
-{
-	if (a->finalizer_count != b->finalizer_count)
-		return false;
-	for (size_t i = 0; i < a->finalizer_count; i++)
-		if (strcmp(a->finalizers[i], b->finalizers[i]) != 0)
-			return false;
-	return true;
-}
-
 static unsigned meta_changes(const struct meta *a, const struct meta *b)
 {
 	bool meta = a->deleted_unix_ms != b->deleted_unix_ms || !strmap_equal(&a->labels, &b->labels) ||
-		!same_finalizers(a, b);
+		!textlist_equal(a->finalizers, a->finalizer_count, b->finalizers, b->finalizer_count);
 
 	return (strmap_equal(&a->annotations, &b->annotations) ? 0u : OBJECT_ANNOTATIONS) | (meta ? OBJECT_META : 0u);
 }
@@ -214,13 +205,6 @@ static void on_scaledjob(void *arg, const void *before, const void *now, void **
 
 	(void)before;
 	on_scaled(arg, now ? &is : NULL, JOB_KEY_PREFIX, beside);
-}
-
-/* ScaledJobs have no rivals: no one waits for this. */
-static void on_scaledjobs_known(void *arg, const char *namespace_)
-{
-	(void)arg;
-	(void)namespace_;
 }
 
 /*
@@ -456,7 +440,7 @@ static const struct {
 			.decode = decode_scaledjob,
 			.free = free_scaledjob,
 		},
-		{ on_scaledjob, on_scaledjobs_known, on_synced },
+		{ on_scaledjob, NULL, on_synced },
 	},
 	[KIND_HPA] = {
 		{
@@ -702,12 +686,17 @@ static struct indexer *triggerauths(const struct store *s, bool cluster)
 	return s->indexers[cluster ? KIND_CLUSTERTRIGGERAUTH : KIND_TRIGGERAUTH];
 }
 
+const struct triggerauth *store_triggerauth_at(const struct store *s, const char *key)
+{
+	return indexer_get(triggerauths(s, *key == '/'), key);
+}
+
 const struct triggerauth *store_triggerauth(const struct store *s, bool cluster, const char *namespace_,
 	const char *name)
 {
 	char key[STORE_KEY_MAX];
 
-	return indexer_get(triggerauths(s, cluster), store_key(cluster ? "" : namespace_, name, key));
+	return store_triggerauth_at(s, store_key(cluster ? "" : namespace_, name, key));
 }
 
 bool store_knows_triggerauths(const struct store *s, bool cluster, const char *namespace_, const char **trouble)

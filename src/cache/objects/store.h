@@ -94,6 +94,7 @@ const struct hpa *store_hpa_of(const struct store *s, const struct scaledobject 
 /* cluster: a ClusterTriggerAuthentication, whatever the namespace. NULL when unknown. */
 const struct triggerauth *store_triggerauth(const struct store *s, bool cluster, const char *namespace_,
 	const char *name);
+const struct triggerauth *store_triggerauth_at(const struct store *s, const char *key); /* "shop/redis", "/redis" */
 /* Like store_knows_hpas. A change is reported by on_triggerauth with key NULL. */
 bool store_knows_triggerauths(const struct store *s, bool cluster, const char *namespace_, const char **trouble);
 void store_each_triggerauth(const struct store *s, void (*fn)(void *arg, const struct triggerauth *t), void *arg);

@@ -8,6 +8,7 @@
 #include "base/dnsname.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/textlist.h"
 #include "cache/objects/targets_parts.h"
 #include "kube/version.h"
 
@@ -205,9 +206,7 @@ struct targets *targets_new(struct kube *kube, struct kinds *kinds)
 
 void targets_start(struct targets *t, const char *const *namespaces, size_t count)
 {
-	t->namespaces = mem_array(count + 1, sizeof(*t->namespaces));
-	for (size_t i = 0; i < count; i++)
-		t->namespaces[i] = mem_dup(namespaces[i]);
+	t->namespaces = textlist_copy((char *const *)(uintptr_t)namespaces, count);
 	t->namespace_count = count;
 	loop_timer_set(&t->open_late, OPEN_LATE_MS);
 }
@@ -228,9 +227,7 @@ void targets_free(struct targets *t)
 		target_free(target);
 	}
 	loop_timer_done(&t->open_late);
-	for (size_t i = 0; i < t->namespace_count; i++)
-		free(t->namespaces[i]);
-	free(t->namespaces);
+	textlist_done(&t->namespaces, &t->namespace_count);
 	free(t);
 }
 

@@ -124,7 +124,7 @@ static void entry_free(struct reading_entry *e)
 	e->owner->entry_count--;
 	e->question->reading = NULL;
 	if (e->ask)
-		e->question->type->cancel(e->ask);
+		question_cancel(e->ask);
 	e->owner->asking -= e->asking;
 	turns_give_up(&e->turn);
 	while (e->waiters)
@@ -204,8 +204,8 @@ static void entry_begin(void *arg)
 	struct reading_entry *e = arg;
 	struct readings *r = e->owner;
 
-	e->ask = e->question->type->ask(r->sources, e->question, e->asked_at_ms + readings_patience_ms(r, e->question),
-		on_answer, e);
+	e->ask = question_ask(e->question, r->sources, e->asked_at_ms + readings_patience_ms(r, e->question), on_answer,
+		e);
 }
 
 static void entry_ask(struct reading_entry *e)

@@ -12,6 +12,15 @@
 
 #define GROUP_PATH "/apis/insight.kscaled.io/v1"
 
+const struct option asking_options[] = {
+	{ "socket", OPTION_TEXT, offsetof(struct insightclient_ways, socket), "PATH",
+		.help = "Unix socket of kscaled on this host" },
+	{ "kubeconfig", OPTION_TEXT, offsetof(struct insightclient_ways, kubeconfig), "FILE",
+		.help = "ask the cluster instead, with this kubeconfig (default: kscaled's socket if one answers, else "
+			"KUBECONFIG)" },
+	{ .name = NULL },
+};
+
 struct asking_screen asking_screen(void)
 {
 	struct winsize size = { 0 };
@@ -23,44 +32,32 @@ struct asking_screen asking_screen(void)
 	return (struct asking_screen){ size.ws_col, size.ws_row };
 }
 
-int asking_begin(const char *command, struct asking *a, struct insightclient_ways *ways)
+int asking_begin(struct asking *a, struct insightclient_ways *ways, struct err *err)
 {
-	struct err err = { 0 };
+	bool is_plugin = kubectlplugin_runs();
 
 	*a = (struct asking){ .kubeconfig = NULL };
-	if (kubectlplugin_runs()) {
+	if (is_plugin && !ways->socket && !ways->kubeconfig)
 		ways->kubeconfig = a->kubeconfig = kubectlplugin_kubeconfig();
-		return 0;
+	if (is_plugin || options_load(0, NULL, &a->options, err) == 0) {
+		ways->usual_socket = a->options.insight_socket;
+		ways->usual_kubeconfig = a->options.kubeconfig;
+		a->client = insightclient_new(ways, err);
 	}
-	if (options_load(0, NULL, &a->options, &err) < 0) {
-		fprintf(stderr, "%s: %s\n", command, err.msg);
-		return -1;
-	}
-	ways->usual_socket = a->options.insight_socket;
-	ways->usual_kubeconfig = a->options.kubeconfig;
-	return 0;
+	return a->client ? 0 : -1;
 }
 
 void asking_done(struct asking *a)
 {
+	insightclient_free(a->client);
 	options_done(&a->options);
 	free(a->kubeconfig);
 }
 
-bool asking_take(const char *command, int c, const char *value, struct insightclient_ways *ways)
-{
-	switch (c) {
-	case ASKING_SOCKET: ways->socket = value; return true;
-	case ASKING_KUBECONFIG: ways->kubeconfig = value; return true;
-	case ASKING_STATUS_ADDRESS:
-		fprintf(stderr,
-			"%s: --status-address was removed: use --socket PATH for kscaled on this host (its "
-			"--insight-socket) or --kubeconfig FILE for the cluster\n",
-			command);
-		return false;
-	default: fprintf(stderr, "Try \"%s --help\".\n", command); return false;
-	}
-}
+const struct asking_kind asking_every_kind[ASKING_KINDS] = {
+	{ ASKING_OBJECTS, "so", "ScaledObject" },
+	{ ASKING_JOBS, "sj", "ScaledJob" },
+};
 
 #define NAMES_OF_A_KIND 4
 const char *const asking_kinds[] = { "so", "scaledobject", "scaledobjects", "soi", "sj", "scaledjob", "scaledjobs",
@@ -70,7 +67,7 @@ const char *asking_resource(const char *word)
 {
 	for (size_t i = 0; asking_kinds[i]; i++)
 		if (strcmp(word, asking_kinds[i]) == 0)
-			return i < NAMES_OF_A_KIND ? ASKING_OBJECTS : ASKING_JOBS;
+			return asking_every_kind[i / NAMES_OF_A_KIND].resource;
 	return NULL;
 }
 

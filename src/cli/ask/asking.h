@@ -21,37 +21,25 @@ struct asking_screen {
 };
 struct asking_screen asking_screen(void);
 
-/* The common options for getopt_long, and their help. */
-enum { ASKING_SOCKET = 256, ASKING_KUBECONFIG, ASKING_STATUS_ADDRESS };
-#define ASKING_OPTIONS                                                                                                 \
-	{ "socket", required_argument, NULL, ASKING_SOCKET },                                                          \
-		{ "kubeconfig", required_argument, NULL, ASKING_KUBECONFIG },                                          \
-	{                                                                                                              \
-		"status-address", required_argument, NULL, ASKING_STATUS_ADDRESS                                       \
-	}
-#define ASKING_HELP                                                                                                    \
-	"      --socket PATH            Unix socket of kscaled on this host\n"                                         \
-	"      --kubeconfig FILE        ask the cluster instead, with this kubeconfig\n"                               \
-	"                               (default: kscaled's socket if one answers, else KUBECONFIG)\n"                 \
-	"      --help                   print this text\n"
+/* The common options, over struct insightclient_ways. */
+extern const struct option asking_options[];
+#define ASKING_REMOVED                                                                                                 \
+	"status-address was removed: use --socket PATH for kscaled on this host (its --insight-socket) or "            \
+	"--kubeconfig "                                                                                                \
+	"FILE for the cluster"
 
 /*
- * Where to ask by default: the cluster of kubectl, if run as its plugin; else by the daemon's
- * environment and config file. Fills *ways, which borrows from *a. -1: these are invalid, which is
- * printed. asking_done in both cases.
+ * Makes the client for *ways, read from the command line and completed by the defaults: the cluster
+ * of kubectl, if run as its plugin; else the daemon's environment and config file. *ways borrows
+ * from *a. -1: these or *ways are unusable. asking_done in both cases.
  */
 struct asking {
 	struct options options;
 	char *kubeconfig; /* kubectl's; owned */
+	struct insightclient *client;
 };
-int asking_begin(const char *command, struct asking *a, struct insightclient_ways *ways);
+int asking_begin(struct asking *a, struct insightclient_ways *ways, struct err *err);
 void asking_done(struct asking *a);
-
-/*
- * Takes one of these options. c: the result of getopt_long. false: another option, or a removed
- * one; the error is printed.
- */
-bool asking_take(const char *command, int c, const char *value, struct insightclient_ways *ways);
 
 /*
  * The resource of the insight API for a word: "scaledobjectinsights" for so, scaledobject,
@@ -59,6 +47,10 @@ bool asking_take(const char *command, int c, const char *value, struct insightcl
  */
 #define ASKING_OBJECTS "scaledobjectinsights"
 #define ASKING_JOBS    "scaledjobinsights"
+#define ASKING_KINDS   2
+extern const struct asking_kind {
+	const char *resource, *word, *kind; /* "scaledobjectinsights", "so", "ScaledObject" */
+} asking_every_kind[ASKING_KINDS];
 const char *asking_resource(const char *word);
 extern const char *const asking_kinds[]; /* these words; NULL-terminated */
 

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/ask/explain.h"
 
-#include <errno.h> /* program_invocation_name */
+/*
+ * `kscaled explain [KIND] NAMESPACE/NAME`: prints on one screen why a ScaledObject has its
+ * replicas, or a ScaledJob its Jobs. Asks the insight API (cli/ask/insightclient). -o json prints
+ * the explanation (serve/explain/explain.h); its `also` is "ScaledJob" when no kind was given and a
+ * ScaledJob has the name of the ScaledObject, too.
+ */
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,90 +19,42 @@
 #include "base/timestamp.h"
 #include "cli/ask/asking.h"
 #include "cli/ask/explaintext.h"
+#include "cli/commands.h"
+#include "cli/fields.h"
 #include "cli/kubectlplugin.h"
 #include "cli/output.h"
 
-static const char help_text[] =
-	"usage: kscaled explain [OPTION]... [KIND] [NAMESPACE/]NAME\n"
-	"Explain the replicas of a ScaledObject's target, or the Jobs of a ScaledJob: readings, the decision and what\n"
-	"limited it, the state of the HorizontalPodAutoscaler, and recent changes with their reasons.\n"
-	"\n"
-	"KIND is so (scaledobject) or sj (scaledjob); without it, the ScaledObject of the name, else the ScaledJob.\n"
-	"\n"
-	"  -n, --namespace NS           the namespace if only NAME is given (default: that of the kubeconfig, else\n"
-	"                               the only one with this name)\n"
-	"  -o, --output json            print the answer as JSON\n" ASKING_HELP;
-
-static const struct option options[] = {
-	{ "namespace", required_argument, NULL, 'n' },
-	{ "output", required_argument, NULL, 'o' },
-	ASKING_OPTIONS,
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+struct explain_arguments {
+	struct insightclient_ways ways;
+	const char *namespace_, *output, *resource /* NULL: either */, *object;
 };
 
 static const char *const formats[] = { "json", NULL };
 
-static const char *const *values(const char *option)
-{
-	return strcmp(option, "output") == 0 ? formats : NULL;
-}
-
-const struct commandline cli_explain_line = { .help = help_text,
-	.options = options,
-	.values = values,
-	.words = asking_kinds };
-
-struct explain_arguments {
-	struct insightclient_ways ways;
-	const char *namespace_, *resource /* NULL: either */, *object;
-	bool json, help;
+static const struct option options[] = {
+	{ "namespace", OPTION_TEXT, offsetof(struct explain_arguments, namespace_), "NS", .letter = 'n',
+		.help = "the namespace if only NAME is given (default: that of the kubeconfig, else the only one with "
+			"this name)" },
+	{ "output", OPTION_WORD, offsetof(struct explain_arguments, output), "json", .letter = 'o',
+		.help = "print the answer as JSON", .words = formats },
+	{ .name = NULL },
 };
 
 /* [KIND] NAME */
-static bool take_words(struct explain_arguments *a, char *const *words, int count)
+static int take_words(struct explain_arguments *a, char *const *words, int count, struct err *err)
 {
-	if (count == 2) {
-		a->resource = asking_resource(words[0]);
-		if (!a->resource)
-			fprintf(stderr,
-				"kscaled explain: unknown kind \"%.80s\": use so (scaledobject) or sj (scaledjob)\n",
-				words[0]);
-	} else if (count != 1) {
-		fputs("kscaled explain: name one object: NAMESPACE/NAME\n", stderr);
-	}
-	a->object = count > 0 ? words[count - 1] : NULL;
-	return count == 1 || (count == 2 && a->resource);
+	if (count != 1 && count != 2)
+		return err_set(err, ERR_INVALID, "name one object: NAMESPACE/NAME");
+	a->object = words[count - 1];
+	a->resource = count == 2 ? asking_resource(words[0]) : NULL;
+	if (count == 2 && !a->resource)
+		return err_set(err, ERR_INVALID, "unknown kind \"%.80s\": use so (scaledobject) or sj (scaledjob)",
+			words[0]);
+	return 0;
 }
 
-static bool read_options(int argc, char **argv, struct explain_arguments *a)
-{
-	int c;
-
-	optind = 0; /* glibc: reset, main may have used getopt */
-	while ((c = getopt_long(argc, argv, "n:o:h", options, NULL)) != -1) {
-		switch (c) {
-		case 'n': a->namespace_ = optarg; break;
-		case 'h': a->help = true; return true;
-		case 'o':
-			a->json = text_is_one_of(optarg, formats);
-			if (a->json)
-				break;
-			fprintf(stderr, "kscaled explain: -o: \"%s\" is not json\n", optarg);
-			return false;
-		default:
-			if (!asking_take("kscaled explain", c, optarg, &a->ways))
-				return false;
-		}
-	}
-	return take_words(a, argv + optind, argc - optind);
-}
-
-/*
- * The names of the object, which the caller owns; namespace NULL: not given. false: invalid; the
- * error is printed.
- */
-static bool read_object(const struct explain_arguments *a, char **namespace_, char **name)
+/* The names of the object, which the caller owns; namespace NULL: not given. */
+static int read_object(const struct explain_arguments *a, char **namespace_, char **name, struct err *err)
 {
 	const char *slash = strchr(a->object, '/');
 
@@ -106,17 +63,15 @@ static bool read_object(const struct explain_arguments *a, char **namespace_, ch
 		: a->namespace_ ? mem_dup(a->namespace_)
 				: NULL;
 	if (slash && a->namespace_ && strcmp(*namespace_, a->namespace_) != 0)
-		fprintf(stderr, "kscaled explain: \"%.80s\" is not in the namespace \"%.80s\" given by -n\n", a->object,
+		return err_set(err, ERR_INVALID, "\"%.80s\" is not in the namespace \"%.80s\" given by -n", a->object,
 			a->namespace_);
-	else if ((*namespace_ && !dnsname_is_subdomain(*namespace_, strlen(*namespace_))) ||
+	if ((*namespace_ && !dnsname_is_subdomain(*namespace_, strlen(*namespace_))) ||
 		!dnsname_is_subdomain(*name, strlen(*name)))
-		fprintf(stderr,
-			"kscaled explain: \"%s%s%.80s\" is not a valid NAMESPACE/NAME: lower-case letters, digits, "
-			"\"-\" and \".\" are allowed\n",
+		return err_set(err, ERR_INVALID,
+			"\"%s%s%.80s\" is not a valid NAMESPACE/NAME: lower-case letters, digits, \"-\" and \".\" are "
+			"allowed",
 			*namespace_ ? *namespace_ : "", *namespace_ ? "/" : "", *name);
-	else
-		return true;
-	return false;
+	return 0;
 }
 
 /* ---- Asking ---- */
@@ -179,11 +134,10 @@ static void take_matches(struct matches *b, const char *word, const json_t *tabl
 
 	json_array_foreach(json_object_get(table, "rows"), i, row)
 	{
-		const json_t *metadata = json_object_get(json_object_get(row, "object"), "metadata");
-		const char *namespace_ = json_str_or_empty(metadata, "namespace");
+		const char *namespace_ = fields_text(row, "object.metadata.namespace");
 
 		json_array_append_new(b->objects,
-			json_sprintf("%s %s/%s", word, namespace_, json_str_or_empty(metadata, "name")));
+			json_sprintf("%s %s/%s", word, namespace_, fields_text(row, "object.metadata.name")));
 		if (!b->namespace_)
 			b->namespace_ = mem_dup(namespace_);
 		b->is_ambiguous |= strcmp(b->namespace_, namespace_) != 0;
@@ -194,21 +148,19 @@ static void take_matches(struct matches *b, const char *word, const json_t *tabl
 static int find_matches(struct insightclient *client, const char *resource, const char *name, struct matches *b,
 	struct err *err)
 {
-	static const struct {
-		const char *resource, *word;
-	} kinds[] = { { ASKING_OBJECTS, "so" }, { ASKING_JOBS, "sj" } };
 	size_t answered = 0;
 
 	*b = (struct matches){ .objects = json_array() };
-	for (size_t i = 0; i < MEM_COUNT(kinds); i++) {
-		MEM_AUTO char *all = asking_path(kinds[i].resource, NULL, NULL);
+	for (size_t i = 0; i < ASKING_KINDS; i++) {
+		const struct asking_kind *kind = &asking_every_kind[i];
+		MEM_AUTO char *all = asking_path(kind->resource, NULL, NULL);
 		MEM_AUTO char *path = mem_printf("%s?fieldSelector=metadata.name%%3D%s", all, name);
 		json_t *table = NULL;
 
-		if (resource && strcmp(resource, kinds[i].resource) != 0)
+		if (resource && strcmp(resource, kind->resource) != 0)
 			continue;
 		answered += insightclient_get(client, path, ASKING_TABLE, &table, err) == 0;
-		take_matches(b, kinds[i].word, table);
+		take_matches(b, kind->word, table);
 		json_decref(table);
 	}
 	return answered > 0 ? 0 : -1;
@@ -231,16 +183,16 @@ static void print_matches(const char *name, const struct matches *b)
 		fprintf(stderr, "  and %zu more\n", count - SHOWN_MAX);
 }
 
-static enum asking_exit print(const struct explain_arguments *a, const json_t *explanation)
+static enum asking_exit print(const struct explain_arguments *a, const json_t *explanation, struct err *err)
 {
 	struct asking_screen screen = asking_screen();
 	struct buf out = BUF_INIT(SIZE_MAX);
 	enum asking_exit status;
 
-	if (a->json)
-		return output_json("kscaled explain", explanation) ? ASKING_OK : ASKING_UNREACHABLE;
+	if (a->output)
+		return output_json(explanation, err) < 0 ? ASKING_UNREACHABLE : ASKING_OK;
 	explaintext_render(explanation, &screen, timestamp_now_ms(), &out);
-	status = output_text("kscaled explain", &out) ? ASKING_OK : ASKING_UNREACHABLE;
+	status = output_text(&out, err) < 0 ? ASKING_UNREACHABLE : ASKING_OK;
 	buf_done(&out);
 	return status;
 }
@@ -285,51 +237,49 @@ static json_t *ask_anywhere(struct insightclient *client, const struct explain_a
 	return explanation;
 }
 
-static enum asking_exit run(const struct explain_arguments *a, const char *namespace_, const char *name)
+static enum asking_exit run(const struct explain_arguments *a, struct insightclient *client, const char *namespace_,
+	const char *name, struct err *err)
 {
-	struct err err = { 0 };
-	struct insightclient *client = insightclient_new(&a->ways, &err);
-	enum asking_exit status;
-	json_t *explanation = NULL;
+	json_t *explanation = namespace_ ? ask_in(client, a, namespace_, name, err)
+					 : ask_anywhere(client, a, name, err);
+	enum asking_exit status = err->kind == ERR_MISSING ? ASKING_UNKNOWN : ASKING_UNREACHABLE;
 
-	if (client)
-		explanation = namespace_ ? ask_in(client, a, namespace_, name, &err)
-					 : ask_anywhere(client, a, name, &err);
-	if (explanation) {
-		status = print(a, explanation);
-	} else {
-		if (*err.msg)
-			fprintf(stderr, "kscaled explain: %s\n", err.msg);
-		status = err.kind == ERR_MISSING ? ASKING_UNKNOWN : ASKING_UNREACHABLE;
-	}
+	if (explanation)
+		status = print(a, explanation, err);
 	json_decref(explanation);
-	insightclient_free(client);
 	return status;
 }
 
-static enum asking_exit read_and_run(int argc, char **argv, struct explain_arguments *a)
+static int run_explain(void *arguments, char **operands, int count, struct err *err)
 {
 	MEM_AUTO char *namespace_ = NULL, *name = NULL;
-
-	if (!read_options(argc, argv, a))
-		return ASKING_UNREACHABLE;
-	if (a->help) {
-		fputs(help_text, stdout);
-		return ASKING_OK;
-	}
-	return read_object(a, &namespace_, &name) ? run(a, namespace_, name) : ASKING_UNREACHABLE;
-}
-
-int cli_explain(int argc, char **argv)
-{
-	static char program[] = "kscaled explain"; /* getopt's messages begin with it */
-	struct explain_arguments a = { .help = false };
+	struct explain_arguments *a = arguments;
 	struct asking asking;
-	enum asking_exit status = ASKING_UNREACHABLE;
+	int status = ASKING_UNREACHABLE;
 
-	argv[0] = program;
-	if (asking_begin(program, &asking, &a.ways) == 0)
-		status = read_and_run(argc, argv, &a);
+	if (take_words(a, operands, count, err) < 0 || read_object(a, &namespace_, &name, err) < 0)
+		return ASKING_UNREACHABLE;
+	if (asking_begin(&asking, &a->ways, err) == 0)
+		status = (int)run(a, asking.client, namespace_, name, err);
 	asking_done(&asking);
-	return (int)status;
+	return status;
 }
+
+const struct commandline cli_explain_line = {
+	.name = "explain",
+	.summary = "explains the replicas or Jobs of an object",
+	.usage = "[OPTION]... [KIND] [NAMESPACE/]NAME",
+	.text = "Explain the replicas of a ScaledObject's target, or the Jobs of a ScaledJob: readings, the decision\n"
+		"and what limited it, the state of the HorizontalPodAutoscaler, and recent changes with their "
+		"reasons.\n"
+		"\n"
+		"KIND is so (scaledobject) or sj (scaledjob); without it, the ScaledObject of the name, else the\n"
+		"ScaledJob.",
+	.tables = { { .options = options },
+		{ .options = asking_options, .base = offsetof(struct explain_arguments, ways) } },
+	.removed = ASKING_REMOVED,
+	.operands = true,
+	.words = asking_kinds,
+	.size = sizeof(struct explain_arguments),
+	.run = run_explain,
+};

@@ -8,25 +8,17 @@
 #include <time.h>
 
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/text.h"
-#include "base/timestamp.h"
 #include "cli/ask/explaintext_parts.h"
 #include "cli/ask/table.h"
+#include "cli/fields.h"
 
 #define PROMPT_ROWS   1 /* of the shell, below */
 #define CHANGES_LEAST 3
 #define DAY_MS        86400000
 
 /* ---- Values ---- */
-
-static int64_t time_of(const json_t *object, const char *key)
-{
-	int64_t unix_ms = 0;
-
-	if (*json_str_or_empty(object, key))
-		timestamp_parse(json_str_or_empty(object, key), &unix_ms, NULL);
-	return unix_ms;
-}
 
 /* "10:00:05Z"; with the date if it is not today's. */
 static const char *clock_of(const struct explaintext_page *p, int64_t unix_ms, char text[64])
@@ -53,10 +45,9 @@ static void put_name(const struct explaintext_page *p, const json_t *answer)
 	const json_t *conditions = json_object_get(answer, "conditions"), *one;
 	size_t i;
 
-	buf_printf(&line, "%s%s/%s", is_job(answer) ? "ScaledJob " : "", json_str_or_empty(answer, "namespace"),
-		json_str_or_empty(answer, "name"));
-	json_array_foreach(conditions, i, one) buf_printf(&line, "%s%s=%s", i ? " " : "   ",
-		json_str_or_empty(one, "type"), json_str_or_empty(one, "status"));
+	explaintext_fill(&line, is_job(answer) ? "ScaledJob {namespace}/{name}" : "{namespace}/{name}", answer);
+	json_array_foreach(conditions, i, one)
+		explaintext_fill(&line, i ? " {type}={status}" : "   {type}={status}", one);
 	explaintext_field_of(p, "Object", &line);
 }
 
@@ -66,20 +57,14 @@ static void put_other(const struct explaintext_page *p, const json_t *answer)
 	struct buf line = EXPLAINTEXT_LINE();
 
 	if (*json_str_or_empty(answer, "also"))
-		buf_printf(&line, "a %s of this name exists, too: `kscaled explain sj %s/%s`",
-			json_str_or_empty(answer, "also"), json_str_or_empty(answer, "namespace"),
-			json_str_or_empty(answer, "name"));
+		explaintext_fill(&line, "a {also} of this name exists, too: `kscaled explain sj {namespace}/{name}`",
+			answer);
 	explaintext_field_of(p, "Also", &line);
 }
 
 static const json_t *ready_condition(const json_t *answer)
 {
-	const json_t *one;
-	size_t i;
-
-	json_array_foreach(json_object_get(answer, "conditions"), i,
-		one) if (json_str_is(one, "type", "Ready")) return one;
-	return NULL;
+	return fields_entry(json_object_get(answer, "conditions"), "type", "Ready");
 }
 
 /* Only if it is not ready; the reason is part of the decision. */
@@ -97,23 +82,20 @@ static void put_target(const struct explaintext_page *p, const json_t *answer)
 {
 	const json_t *target = json_object_get(answer, "target");
 	struct buf line = EXPLAINTEXT_LINE();
-	char a[32], b[32];
 
-	buf_printf(&line, "%s %s: ", json_str_or_empty(target, "kind"), json_str_or_empty(target, "name"));
-	if (json_str_is(target, "state", "present")) {
-		buf_printf(&line, "%s replicas", explaintext_number(target, "replicas", a));
-		if (json_is_integer(json_object_get(target, "ready")))
-			buf_printf(&line, ", %s ready", explaintext_number(target, "ready", a));
-	} else if (json_str_is(target, "state", "missing")) {
-		buf_puts(&line, "does not exist");
-	} else {
-		buf_puts(&line, "not read yet");
-	}
-	buf_printf(&line, "; %s to %s", explaintext_number(answer, "min", a), explaintext_number(answer, "max", b));
+	explaintext_fill(&line, "{kind} {name}: ", target);
+	explaintext_fill(&line,
+		json_str_is(target, "state", "present")           ? "{#replicas} replicas"
+			: json_str_is(target, "state", "missing") ? "does not exist"
+								  : "not read yet",
+		target);
+	if (json_str_is(target, "state", "present") && json_is_integer(json_object_get(target, "ready")))
+		explaintext_fill(&line, ", {#ready} ready", target);
+	explaintext_fill(&line, "; {#min} to {#max}", answer);
 	if (json_is_integer(json_object_get(answer, "idle")))
-		buf_printf(&line, ", idle %s", explaintext_number(answer, "idle", a));
+		explaintext_fill(&line, ", idle {#idle}", answer);
 	if (*json_str_or_empty(target, "trouble"))
-		buf_printf(&line, "; %s", json_str_or_empty(target, "trouble"));
+		explaintext_fill(&line, "; {trouble}", target);
 	explaintext_field_of(p, "Target", &line);
 }
 
@@ -122,40 +104,43 @@ static void put_jobs(const struct explaintext_page *p, const json_t *answer)
 {
 	const json_t *jobs = json_object_get(answer, "jobs");
 	struct buf line = EXPLAINTEXT_LINE();
-	char a[32], b[32], c[32];
 
-	if (!json_is_object(jobs))
-		buf_puts(&line, "known only to the leader");
-	else if (json_is_true(json_object_get(jobs, "known")))
-		buf_printf(&line, "%s running, %s complete, %s failed", explaintext_number(jobs, "running", a),
-			explaintext_number(jobs, "complete", b), explaintext_number(jobs, "failed", c));
-	else
-		buf_puts(&line, "not read yet");
-	buf_printf(&line, "; %s to %s; strategy %s", explaintext_number(answer, "min", a),
-		explaintext_number(answer, "max", b), json_str_or_empty(answer, "strategy"));
+	explaintext_fill(&line,
+		!json_is_object(jobs) ? "known only to the leader"
+			: json_is_true(json_object_get(jobs, "known"))
+			? "{#running} running, {#complete} complete, {#failed} failed"
+			: "not read yet",
+		jobs);
+	explaintext_fill(&line, "; {#min} to {#max}; strategy {strategy}", answer);
 	if (json_array_size(json_object_get(answer, "triggers")) > 1)
-		buf_printf(&line, ", %s of the triggers", json_str_or_empty(answer, "calculation"));
+		explaintext_fill(&line, ", {calculation} of the triggers", answer);
 	if (*json_str_or_empty(jobs, "trouble"))
-		buf_printf(&line, "; %s", json_str_or_empty(jobs, "trouble"));
+		explaintext_fill(&line, "; {trouble}", jobs);
 	explaintext_field_of(p, "Jobs", &line);
 }
 
 static void put_annotations(const struct explaintext_page *p, const json_t *answer)
 {
-	const json_t *pausing = json_object_get(answer, "pausing"), *replicas = json_object_get(pausing, "replicas");
+	const struct {
+		bool applies;
+		const char *text;
+	} rows[] = {
+		{ json_is_true(json_object_get(answer, "paused")),
+			json_is_integer(fields_at(answer, "pausing.replicas"))
+				? "paused at {#pausing.replicas} replicas"
+				: "paused" },
+		{ json_is_true(fields_at(answer, "pausing.scaleIn")), "scaling in is paused" },
+		{ json_is_true(fields_at(answer, "pausing.scaleOut")), "scaling out is paused" },
+		{ json_is_true(json_object_get(answer, "forced")), "active by force" },
+	};
 	struct buf line = EXPLAINTEXT_LINE();
-	char a[32];
 
-	if (json_is_true(json_object_get(answer, "paused")))
-		buf_printf(&line, "paused%s%s%s", json_is_integer(replicas) ? " at " : "",
-			json_is_integer(replicas) ? explaintext_number(pausing, "replicas", a) : "",
-			json_is_integer(replicas) ? " replicas" : "");
-	if (json_is_true(json_object_get(pausing, "scaleIn")))
-		buf_printf(&line, "%sscaling in is paused", line.len ? ", " : "");
-	if (json_is_true(json_object_get(pausing, "scaleOut")))
-		buf_printf(&line, "%sscaling out is paused", line.len ? ", " : "");
-	if (json_is_true(json_object_get(answer, "forced")))
-		buf_printf(&line, "%sactive by force", line.len ? ", " : "");
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		if (!rows[i].applies)
+			continue;
+		buf_puts(&line, line.len ? ", " : "");
+		explaintext_fill(&line, rows[i].text, answer);
+	}
 	explaintext_field_of(p, "By order", &line);
 }
 
@@ -183,7 +168,7 @@ static int64_t failed_check_since(const json_t *answer)
 	bool failed = json_str_is(ready, "reason", "ScaledObjectCheckFailed") ||
 		json_str_is(ready, "reason", "ScaledJobCheckFailed");
 
-	return failed ? time_of(ready, "lastTransitionTime") : 0;
+	return failed ? fields_time(ready, "lastTransitionTime") : 0;
 }
 
 static void put_decision(const struct explaintext_page *p, const json_t *answer)
@@ -191,19 +176,21 @@ static void put_decision(const struct explaintext_page *p, const json_t *answer)
 	const json_t *decision = json_object_get(answer, "decision");
 	int64_t failed_unix_ms = failed_check_since(answer);
 	struct buf line = EXPLAINTEXT_LINE();
-	const char *rule = json_str_or_empty(decision, "rule"), *text = json_str_or_empty(decision, "text");
-	int64_t decided_unix_ms = time_of(decision, "decidedAt");
+	int64_t decided_unix_ms = fields_time(decision, "decidedAt");
 	char a[32];
+	bool outdated = failed_unix_ms > 0 && decided_unix_ms < failed_unix_ms + 1000; /* they have whole seconds */
 
 	explaintext_age((double)(p->now_unix_ms - decided_unix_ms) / 1000, a);
-	/* Conditions have whole seconds. */
-	if (json_is_object(decision) && failed_unix_ms > 0 && decided_unix_ms < failed_unix_ms + 1000)
-		buf_printf(&line, "none while that is so; the last one, %s ago, was %s: %s", a, rule, text);
-	else if (json_is_object(decision))
-		buf_printf(&line, "%s: %s (%s ago)", rule, text, a);
-	else
+	if (!json_is_object(decision)) {
 		buf_puts(&line,
 			*json_str_or_empty(answer, "reason") ? json_str_or_empty(answer, "reason") : "none yet");
+	} else {
+		if (outdated)
+			buf_printf(&line, "none while that is so; the last one, %s ago, was ", a);
+		explaintext_fill(&line, "{rule}: {text}", decision);
+		if (!outdated)
+			buf_printf(&line, " (%s ago)", a);
+	}
 	explaintext_field_of(p, "Decision", &line);
 }
 
@@ -211,7 +198,7 @@ static void put_hpa(const struct explaintext_page *p, const json_t *answer)
 {
 	const json_t *hpa = json_object_get(answer, "hpa"), *one;
 	struct buf line = EXPLAINTEXT_LINE();
-	char a[32], b[32], c[32], d[32], when[64];
+	char when[64];
 	size_t i;
 
 	if (!json_is_object(hpa)) {
@@ -219,11 +206,9 @@ static void put_hpa(const struct explaintext_page *p, const json_t *answer)
 		buf_done(&line);
 		return;
 	}
-	buf_printf(&line, "%s: %s to %s; sees %s, wants %s", json_str_or_empty(hpa, "name"),
-		explaintext_number(hpa, "min", a), explaintext_number(hpa, "max", b),
-		explaintext_number(hpa, "current", c), explaintext_number(hpa, "desired", d));
-	if (time_of(hpa, "lastScaleTime"))
-		buf_printf(&line, "; last scaled %s", clock_of(p, time_of(hpa, "lastScaleTime"), when));
+	explaintext_fill(&line, "{name}: {#min} to {#max}; sees {#current}, wants {#desired}", hpa);
+	if (fields_time(hpa, "lastScaleTime"))
+		buf_printf(&line, "; last scaled %s", clock_of(p, fields_time(hpa, "lastScaleTime"), when));
 	explaintext_field_of(p, "HPA", &line);
 	json_array_foreach(json_object_get(hpa, "conditions"), i, one)
 	{
@@ -232,9 +217,7 @@ static void put_hpa(const struct explaintext_page *p, const json_t *answer)
 
 		/* Only if unusual. */
 		if (limited == yes)
-			buf_printf(&says, "%s=%s %s: %s", json_str_or_empty(one, "type"),
-				json_str_or_empty(one, "status"), json_str_or_empty(one, "reason"),
-				json_str_or_empty(one, "message"));
+			explaintext_fill(&says, "{type}={status} {reason}: {message}", one);
 		explaintext_field_of(p, "", &says);
 	}
 }
@@ -274,7 +257,7 @@ static void add_change(const struct explaintext_page *p, struct table *table, co
 	char when[64], from[32], to[32], who[300];
 
 	table_add(table,
-		(const char *const[]){ clock_of(p, time_of(one, "at"), when), explaintext_number(one, "from", from),
+		(const char *const[]){ clock_of(p, fields_time(one, "at"), when), explaintext_number(one, "from", from),
 			explaintext_number(one, "to", to), who_of(one, who), json_str_or_empty(one, "why") });
 }
 
@@ -287,7 +270,7 @@ static void add_creation(const struct explaintext_page *p, struct table *table, 
 
 	snprintf(jobs, sizeof(jobs), "%" JSON_INTEGER_FORMAT, to - from);
 	table_add(table,
-		(const char *const[]){ clock_of(p, time_of(one, "at"), when), jobs,
+		(const char *const[]){ clock_of(p, fields_time(one, "at"), when), jobs,
 			explaintext_number(one, "to", running), json_str_or_empty(one, "why") });
 }
 
@@ -296,7 +279,7 @@ static void add_decision(const struct explaintext_page *p, struct table *table, 
 	char when[64], count[32];
 
 	table_add(table,
-		(const char *const[]){ clock_of(p, time_of(one, "at"), when), json_str_or_empty(one, "rule"),
+		(const char *const[]){ clock_of(p, fields_time(one, "at"), when), json_str_or_empty(one, "rule"),
 			explaintext_number(one, json_object_get(one, "create") ? "create" : "replicas", count),
 			json_str_or_empty(one, "text") });
 }

@@ -3,15 +3,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "cli/ask/explaintext_parts.h"
+#include "cli/fields.h"
 #include "cli/plaintext.h"
 
 #define INDENT 10
 
-const char *explaintext_number(const json_t *object, const char *key, char text[32])
+const char *explaintext_number(const json_t *object, const char *path, char text[32])
 {
-	const json_t *value = json_object_get(object, key);
+	const json_t *value = fields_at(object, path);
 
 	if (json_is_integer(value))
 		snprintf(text, 32, "%lld", (long long)json_integer_value(value));
@@ -37,6 +37,23 @@ const char *explaintext_age(double seconds, char text[32])
 	else
 		snprintf(text, 32, "%.0f d", seconds / 86400);
 	return text;
+}
+
+void explaintext_fill(struct buf *out, const char *pattern, const json_t *object)
+{
+	for (;;) {
+		size_t len = strcspn(pattern, "{");
+		char path[64], number[32];
+
+		buf_append(out, pattern, len);
+		pattern += len;
+		if (!*pattern)
+			return;
+		len = strcspn(++pattern, "}");
+		snprintf(path, sizeof(path), "%.*s", (int)len, pattern);
+		buf_puts(out, *path == '#' ? explaintext_number(object, path + 1, number) : fields_text(object, path));
+		pattern += len + 1;
+	}
 }
 
 void explaintext_field(const struct explaintext_page *p, const char *label, const char *text)

@@ -20,8 +20,14 @@ struct explaintext_page { /* borrowed */
  * A number with no more digits than needed, "?" if it is not one; an age: "3.2 s", "4 min", "5 h",
  * "6 d". Both write to text and return it.
  */
-const char *explaintext_number(const json_t *object, const char *key, char text[32]);
+const char *explaintext_number(const json_t *object, const char *path, char text[32]);
 const char *explaintext_age(double seconds, char text[32]);
+
+/*
+ * Appends a pattern, in which "{path}" stands for the text of a field of object, and "{#path}" for
+ * its number.
+ */
+void explaintext_fill(struct buf *out, const char *pattern, const json_t *object);
 
 /*
  * A labelled line, broken at the width of the screen. The second one frees text, and prints nothing

@@ -12,36 +12,33 @@ static const char *yes_no(const json_t *value)
 	return json_is_true(value) ? "yes" : json_is_false(value) ? "no" : "";
 }
 
+static const char *number_or_empty(const json_t *object, const char *key, char text[32])
+{
+	return json_is_number(json_object_get(object, key)) ? explaintext_number(object, key, text) : "";
+}
+
 static void add_trigger(struct table *t, const json_t *one, const char *type)
 {
-	char value[32] = "", activation[32] = "", seconds[32] = "", failures[32] = "", index[32] = "";
+	char value[32], activation[32], seconds[32], failures[32], index[32];
 	bool indexed = json_is_integer(json_object_get(one, "index"));
 	MEM_AUTO char *name = mem_printf("%s%s%s%s%s", indexed ? explaintext_number(one, "index", index) : "",
 		indexed ? " " : "", type, *json_str_or_empty(one, "name") ? " " : "", json_str_or_empty(one, "name"));
 	MEM_AUTO char *target = *json_str_or_empty(one, "target")
 		? mem_printf("%s %s", json_str_or_empty(one, "target"), json_str_or_empty(one, "metricType"))
 		: NULL;
-	const char *cells[TABLE_COLUMNS_MAX] = { name, "", target, "", "", "", "", json_str_or_empty(one, "metric") };
+	const json_t *age = json_object_get(one, "ageSeconds");
+	bool falling_back = json_is_true(json_object_get(one, "fallingBack"));
+	const char *read = number_or_empty(one, "value", value);
 
-	if (json_is_number(json_object_get(one, "value")))
-		cells[1] = explaintext_number(one, "value", value);
-	else if (json_is_true(json_object_get(one, "fallingBack")))
-		cells[1] = "nil";
-	if (json_is_number(json_object_get(one, "activation")))
-		cells[3] = explaintext_number(one, "activation", activation);
-	cells[4] = json_is_true(json_object_get(one, "fallingBack")) ? "fallback"
-								     : yes_no(json_object_get(one, "active"));
-	if (json_is_number(json_object_get(one, "ageSeconds")))
-		cells[5] = explaintext_age(json_number_value(json_object_get(one, "ageSeconds")), seconds);
-	if (json_is_integer(json_object_get(one, "failures")))
-		cells[6] = explaintext_number(one, "failures", failures);
-	table_add(t, cells);
+	table_add(t,
+		(const char *const[]){ name, falling_back && !*read ? "nil" : read, target,
+			number_or_empty(one, "activation", activation),
+			falling_back ? "fallback" : yes_no(json_object_get(one, "active")),
+			json_is_number(age) ? explaintext_age(json_number_value(age), seconds) : "",
+			number_or_empty(one, "failures", failures), json_str_or_empty(one, "metric") });
 }
 
 #define NAMED_MAX 5 /* triggers named before one text; the others are counted */
-
-/* A text about a trigger; NULL: none. The caller owns it. */
-typedef char *(*text_fn)(const json_t *one);
 
 static char *error_of(const json_t *one)
 {
@@ -61,71 +58,55 @@ static char *push_of(const json_t *one)
 	return *state && strcmp(state, "unwatched") != 0 ? mem_printf("%s%s%s", state, *why ? ": " : "", why) : NULL;
 }
 
-static char *pause_of(const json_t *one)
-{
-	const char *why = json_str_or_empty(one, "pause");
+/* Texts about triggers, in the order in which they are printed. */
+static const struct text_kind {
+	const char *label;
+	const char *key, *before;            /* of the text in the trigger; what precedes it */
+	char *(*text_of)(const json_t *one); /* instead; NULL: none; the caller owns it */
+} errors = { "  error", .text_of = error_of },
+  texts[] = {
+	  { "  pause", "pause", "", NULL },
+	  { "  remark", "remark", "", NULL },
+	  { "  push", .text_of = push_of },
+	  { "  metadata", "unknownKeys", "unknown parameters: ", NULL },
+	  { "  metadata", "shortened", "", NULL },
+	  { "  ignored", "ignored", "", NULL },
+  };
 
-	return *why ? mem_dup(why) : NULL;
+/* NULL: none. The caller owns it. */
+static char *text_of(const struct text_kind *kind, const json_t *one)
+{
+	const char *text = json_str_or_empty(one, kind->key ? kind->key : "");
+
+	if (kind->text_of)
+		return kind->text_of(one);
+	return *text ? mem_printf("%s%s", kind->before, text) : NULL;
 }
 
-static char *remark_of(const json_t *one)
+static bool has_text(const json_t *one, const struct text_kind *kind, const char *text)
 {
-	const char *what = json_str_or_empty(one, "remark");
-
-	return *what ? mem_dup(what) : NULL;
-}
-
-static char *unknown_of(const json_t *one)
-{
-	const char *keys = json_str_or_empty(one, "unknownKeys");
-
-	return *keys ? mem_printf("unknown parameters: %s", keys) : NULL;
-}
-
-static char *shortened_of(const json_t *one)
-{
-	const char *what = json_str_or_empty(one, "shortened");
-
-	return *what ? mem_dup(what) : NULL;
-}
-
-static char *ignored_of(const json_t *one)
-{
-	const char *what = json_str_or_empty(one, "ignored");
-
-	return *what ? mem_dup(what) : NULL;
-}
-
-static bool says(const json_t *one, text_fn text_of, const char *text)
-{
-	MEM_AUTO char *its = text_of(one);
+	MEM_AUTO char *its = text_of(kind, one);
 
 	return its && strcmp(its, text) == 0;
 }
 
-static bool is_repeated(const json_t *triggers, size_t before, text_fn text_of, const char *text)
-{
-	for (size_t i = 0; i < before; i++)
-		if (says(json_array_get(triggers, i), text_of, text))
-			return true;
-	return false;
-}
-
 /* A text that several triggers share is printed once, after their names. */
-static void put_shared(const struct explaintext_page *p, const char *field, const json_t *triggers, size_t first,
-	text_fn text_of)
+static void put_shared(const struct explaintext_page *p, const struct text_kind *kind, const json_t *triggers,
+	size_t first)
 {
-	MEM_AUTO char *text = text_of(json_array_get(triggers, first));
+	MEM_AUTO char *text = text_of(kind, json_array_get(triggers, first));
 	struct buf line = EXPLAINTEXT_LINE();
 	size_t named = 0, more = 0;
 
-	if (!text || is_repeated(triggers, first, text_of, text))
+	if (!text)
 		return;
-	for (size_t i = first; i < json_array_size(triggers); i++) {
+	for (size_t i = 0; i < json_array_size(triggers); i++) {
 		const json_t *one = json_array_get(triggers, i);
 
-		if (!says(one, text_of, text))
+		if (!has_text(one, kind, text))
 			continue;
+		if (i < first)
+			return; /* printed already */
 		if (named == NAMED_MAX)
 			more++;
 		else
@@ -134,13 +115,13 @@ static void put_shared(const struct explaintext_page *p, const char *field, cons
 	if (more > 0)
 		buf_printf(&line, " and %zu more", more);
 	buf_printf(&line, ": %s", text);
-	explaintext_field_of(p, field, &line);
+	explaintext_field_of(p, kind->label, &line);
 }
 
-static void put_all(const struct explaintext_page *p, const char *field, const json_t *triggers, text_fn text_of)
+static void put_all(const struct explaintext_page *p, const struct text_kind *kind, const json_t *triggers)
 {
 	for (size_t i = 0; i < json_array_size(triggers); i++)
-		put_shared(p, field, triggers, i, text_of);
+		put_shared(p, kind, triggers, i);
 }
 
 void explaintext_triggers(const struct explaintext_page *p, const json_t *answer)
@@ -163,17 +144,13 @@ void explaintext_triggers(const struct explaintext_page *p, const json_t *answer
 		add_trigger(&table, composite, "formula");
 	table_print(&table, p->screen->columns, p->out);
 	table_done(&table);
-	put_all(p, "  error", triggers, error_of);
+	put_all(p, &errors, triggers);
 	if (json_is_object(composite)) {
 		json_t *alone = json_pack("[O]", composite);
 
-		put_all(p, "  error", alone, error_of);
+		put_all(p, &errors, alone);
 		json_decref(alone);
 	}
-	put_all(p, "  pause", triggers, pause_of);
-	put_all(p, "  remark", triggers, remark_of);
-	put_all(p, "  push", triggers, push_of);
-	put_all(p, "  metadata", triggers, unknown_of);
-	put_all(p, "  metadata", triggers, shortened_of);
-	put_all(p, "  ignored", triggers, ignored_of);
+	for (i = 0; i < MEM_COUNT(texts); i++)
+		put_all(p, &texts[i], triggers);
 }

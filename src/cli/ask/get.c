@@ -12,44 +12,27 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/ask/table.h"
+#include "cli/commands.h"
+#include "cli/fields.h"
 #include "cli/output.h"
 
-static const char help_text[] =
-	"usage: kscaled get [OPTION]... [KIND]\n"
-	"List the ScaledObjects and ScaledJobs of a running kscaled, with the reason for their replicas and Jobs.\n"
-	"\n"
-	"KIND is so (scaledobject, scaledobjects) or sj (scaledjob, scaledjobs); without it, both.\n"
-	"\n"
-	"  -n, --namespace NS           only this namespace\n"
-	"  -A, --all-namespaces         all namespaces (the default)\n"
-	"  -o, --output FORMAT          wide (more columns) or json\n" ASKING_HELP;
-
-static const struct option options[] = {
-	{ "namespace", required_argument, NULL, 'n' },
-	{ "all-namespaces", no_argument, NULL, 'A' },
-	{ "output", required_argument, NULL, 'o' },
-	ASKING_OPTIONS,
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+struct get_arguments {
+	struct insightclient_ways ways;
+	const char *namespace_, *output;
+	const char *resource; /* NULL: both */
+	bool all;
 };
 
 static const char *const formats[] = { "json", "wide", NULL };
 
-static const char *const *values(const char *option)
-{
-	return strcmp(option, "output") == 0 ? formats : NULL;
-}
-
-const struct commandline cli_get_line = { .help = help_text,
-	.options = options,
-	.values = values,
-	.words = asking_kinds };
-
-static const struct get_kind {
-	const char *resource, *names;
-} kinds[] = {
-	{ ASKING_OBJECTS, "ScaledObjects" },
-	{ ASKING_JOBS, "ScaledJobs" },
+static const struct option options[] = {
+	{ "namespace", OPTION_LABEL, offsetof(struct get_arguments, namespace_), "NS", .help = "only this namespace",
+		.letter = 'n' },
+	{ "all-namespaces", OPTION_SWITCH, offsetof(struct get_arguments, all), .help = "all namespaces (the default)",
+		.letter = 'A' },
+	{ "output", OPTION_WORD, offsetof(struct get_arguments, output), "FORMAT",
+		.help = "wide (more columns) or json", .letter = 'o', .words = formats },
+	{ .name = NULL },
 };
 
 /* ---- A table ---- */
@@ -98,9 +81,8 @@ static char *cell_text(const json_t *value)
 
 static void add_row(struct table *table, const struct get_columns *columns, const json_t *row)
 {
-	const json_t *metadata = json_object_get(json_object_get(row, "object"), "metadata"),
-		     *all = json_object_get(row, "cells");
-	char *cells[TABLE_COLUMNS_MAX] = { mem_dup(json_str_or_empty(metadata, "namespace")) };
+	const json_t *all = json_object_get(row, "cells");
+	char *cells[TABLE_COLUMNS_MAX] = { mem_dup(fields_text(row, "object.metadata.namespace")) };
 
 	for (size_t i = 0; i < columns->count; i++)
 		cells[i + 1] = cell_text(json_array_get(all, columns->at[i]));
@@ -132,67 +114,23 @@ size_t get_render(const json_t *answer, const struct asking_screen *screen, bool
 
 /* ---- The command line ---- */
 
-struct get_arguments {
-	struct insightclient_ways ways;
-	const char *namespace_;
-	const char *resource; /* NULL: both */
-	bool wide, json, help;
-};
-
-static bool take_format(struct get_arguments *a, const char *text)
-{
-	a->json = strcmp(text, "json") == 0;
-	a->wide = strcmp(text, "wide") == 0;
-	if (text_is_one_of(text, formats))
-		return true;
-	fprintf(stderr, "kscaled get: -o: \"%s\" is neither wide nor json\n", text);
-	return false;
-}
-
-static bool check_words(struct get_arguments *a, char *const *words, int count)
+static int check_words(struct get_arguments *a, char *const *words, int count, struct err *err)
 {
 	if (count > 0)
 		a->resource = asking_resource(words[0]);
 	if (count > 0 && (!a->resource || count > 1))
-		fprintf(stderr,
-			"kscaled get: \"%.80s\" is neither so (scaledobjects) nor sj (scaledjobs); `kscaled explain "
-			"NAMESPACE/NAME` explains one object\n",
+		return err_set(err, ERR_INVALID,
+			"\"%.80s\" is neither so (scaledobjects) nor sj (scaledjobs); `kscaled explain "
+			"NAMESPACE/NAME` explains one object",
 			words[a->resource ? 1 : 0]);
-	else if (a->namespace_ && !dnsname_is_label(a->namespace_, strlen(a->namespace_)))
-		fprintf(stderr, "kscaled get: --namespace: \"%.80s\" is not a valid name of a namespace\n",
-			a->namespace_);
-	else
-		return true;
-	return false;
-}
-
-static bool read_arguments(int argc, char **argv, struct get_arguments *a)
-{
-	int c;
-
-	optind = 0; /* glibc: reset, main may have used getopt */
-	while ((c = getopt_long(argc, argv, "n:Ao:h", options, NULL)) != -1) {
-		switch (c) {
-		case 'n': a->namespace_ = optarg; break;
-		case 'A': a->namespace_ = NULL; break;
-		case 'h': a->help = true; return true;
-		case 'o':
-			if (!take_format(a, optarg))
-				return false;
-			break;
-		default:
-			if (!asking_take("kscaled get", c, optarg, &a->ways))
-				return false;
-		}
-	}
-	return check_words(a, argv + optind, argc - optind);
+	return 0;
 }
 
 /* ---- Asking ---- */
 
 /* The answer for each kind; NULL: not asked for, or an error. */
 struct get_answers {
-	json_t *of[MEM_COUNT(kinds)];
+	json_t *of[ASKING_KINDS];
 	size_t count;
 };
 
@@ -204,14 +142,14 @@ static void ask(const struct get_arguments *a, struct insightclient *client, str
 {
 	struct err printed = { 0 };
 
-	for (size_t i = 0; i < MEM_COUNT(kinds); i++) {
-		MEM_AUTO char *path = asking_path(kinds[i].resource, a->namespace_, NULL);
+	for (size_t i = 0; i < ASKING_KINDS; i++) {
+		MEM_AUTO char *path = asking_path(asking_every_kind[i].resource, a->all ? NULL : a->namespace_, NULL);
 		struct err err = { 0 };
 
-		if (a->resource && strcmp(a->resource, kinds[i].resource) != 0)
+		if (a->resource && strcmp(a->resource, asking_every_kind[i].resource) != 0)
 			continue;
-		if (insightclient_get(client, path, a->json ? "application/json" : ASKING_TABLE, &out->of[i], &err) ==
-			0)
+		if (insightclient_get(client, path, text_equal(a->output, "json") ? "application/json" : ASKING_TABLE,
+			    &out->of[i], &err) == 0)
 			out->count++;
 		else if (strcmp(printed.msg, err.msg) != 0)
 			fprintf(stderr, "kscaled get: %s\n", err.msg);
@@ -219,79 +157,77 @@ static void ask(const struct get_arguments *a, struct insightclient *client, str
 	}
 }
 
-static enum asking_exit print_tables(const struct get_arguments *a, const struct get_answers *answers)
+static enum asking_exit print_tables(const struct get_arguments *a, const struct get_answers *answers, struct err *err)
 {
 	struct asking_screen screen = asking_screen();
 	struct buf out = BUF_INIT(SIZE_MAX);
 	enum asking_exit status;
 	size_t count = 0;
 
-	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
+	for (size_t i = 0; i < ASKING_KINDS; i++)
 		if (answers->of[i])
-			count += get_render(answers->of[i], &screen, a->wide, &out);
+			count += get_render(answers->of[i], &screen, text_equal(a->output, "wide"), &out);
 	if (count == 0)
-		buf_printf(&out, "No %s found.\n",
-			answers->count > 1       ? "ScaledObjects or ScaledJobs"
-				: answers->of[0] ? kinds[0].names
-						 : kinds[1].names);
-	status = output_text("kscaled get", &out) ? ASKING_OK : ASKING_UNREACHABLE;
+		buf_printf(&out, "No %ss found.\n",
+			answers->count > 1 ? "ScaledObjects or ScaledJob" : asking_every_kind[!answers->of[0]].kind);
+	status = output_text(&out, err) < 0 ? ASKING_UNREACHABLE : ASKING_OK;
 	buf_done(&out);
 	return status;
 }
 
 /* One List, as kubectl prints several kinds. */
-static enum asking_exit print_list(const struct get_answers *answers)
+static enum asking_exit print_list(const struct get_answers *answers, struct err *err)
 {
 	json_t *list = json_pack("{s:s, s:s, s:{}, s:[]}", "apiVersion", "v1", "kind", "List", "metadata", "items");
 	enum asking_exit status;
 
-	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
+	for (size_t i = 0; i < ASKING_KINDS; i++)
 		json_array_extend(json_object_get(list, "items"), json_object_get(answers->of[i], "items"));
-	status = output_json("kscaled get", list) ? ASKING_OK : ASKING_UNREACHABLE;
+	status = output_json(list, err) < 0 ? ASKING_UNREACHABLE : ASKING_OK;
 	json_decref(list);
 	return status;
 }
 
-static enum asking_exit run(const struct get_arguments *a)
+static enum asking_exit run(const struct get_arguments *a, struct insightclient *client, struct err *err)
 {
-	struct err err = { 0 };
-	struct insightclient *client = insightclient_new(&a->ways, &err);
 	enum asking_exit status = ASKING_UNREACHABLE;
 	struct get_answers answers = { .count = 0 };
 
-	if (client)
-		ask(a, client, &answers);
-	else
-		fprintf(stderr, "kscaled get: %s\n", err.msg);
+	ask(a, client, &answers);
 	if (answers.count > 0)
-		status = a->json ? print_list(&answers) : print_tables(a, &answers);
-	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
+		status = text_equal(a->output, "json") ? print_list(&answers, err) : print_tables(a, &answers, err);
+	for (size_t i = 0; i < ASKING_KINDS; i++)
 		json_decref(answers.of[i]);
-	insightclient_free(client);
 	return status;
 }
 
-static enum asking_exit read_and_run(int argc, char **argv, struct get_arguments *a)
+static int run_get(void *arguments, char **operands, int count, struct err *err)
 {
-	if (!read_arguments(argc, argv, a))
-		return ASKING_UNREACHABLE;
-	if (a->help) {
-		fputs(help_text, stdout);
-		return ASKING_OK;
-	}
-	return run(a);
-}
-
-int cli_get(int argc, char **argv)
-{
-	static char name[] = "kscaled get"; /* getopt's messages begin with it */
-	struct get_arguments a = { .help = false };
+	struct get_arguments *a = arguments;
 	struct asking asking;
-	enum asking_exit status = ASKING_UNREACHABLE;
+	int status = ASKING_UNREACHABLE;
 
-	argv[0] = name;
-	if (asking_begin(name, &asking, &a.ways) == 0)
-		status = read_and_run(argc, argv, &a);
+	if (check_words(a, operands, count, err) < 0)
+		return status;
+	if (asking_begin(&asking, &a->ways, err) == 0)
+		status = (int)run(a, asking.client, err);
 	asking_done(&asking);
-	return (int)status;
+	return status;
 }
+
+const struct commandline cli_get_line = {
+	.name = "get",
+	.summary = "lists the objects of the running daemon",
+	.usage = "[OPTION]... [KIND]",
+	.text = "List the ScaledObjects and ScaledJobs of a running kscaled, with the reason for their replicas and\n"
+		"Jobs.\n"
+		"\n"
+		"KIND is so (scaledobject, scaledobjects) or sj (scaledjob, scaledjobs); without it, both.",
+	.tables = { { .options = options },
+		{ .options = asking_options, .base = offsetof(struct get_arguments, ways) } },
+	.removed = ASKING_REMOVED,
+	.operands = true,
+	.words = asking_kinds,
+	.size = sizeof(struct get_arguments),
+	.run = run_get,
+};

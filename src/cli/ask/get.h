@@ -13,14 +13,6 @@
 
 #include "base/buf.h"
 #include "cli/ask/asking.h"
-#include "cli/commandline.h"
-
-/*
- * The sub-command: argv[0] is its name. Returns the exit status:
- * 0, also when only one kind can be read; 2: none can, or the usage is wrong.
- */
-int cli_get(int argc, char **argv);
-extern const struct commandline cli_get_line;
 
 /*
  * Appends a Table (meta.k8s.io/v1) as text, with each row's namespace as the first column, and with

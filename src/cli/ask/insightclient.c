@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/ask/insightclient.h"
 
-#include <config.h> /* configure's; in quotes it would be the one of another room */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -12,21 +11,14 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "cli/fetch.h"
 #include "kube/config.h"
-#include "net/http/httpc.h"
-#include "net/loop.h"
-
-#define DEADLINE_MS 15000
-#define ANSWER_MAX  ((size_t)64 << 20)
 
 struct insightclient {
-	struct loop *loop;
-	struct httpc *http;
+	struct fetch *fetch;
 	struct kube_config config; /* empty with a socket */
-	struct httpc_server server;
-	char *socket; /* NULL: ask the API server */
-	char *base;   /* "https://host:port" */
-	char *place;  /* for messages */
+	char *socket;              /* NULL: ask the API server */
+	char *place;               /* for messages */
 };
 
 /* ---- Choosing the server ---- */
@@ -51,8 +43,6 @@ static const char *why_unusable(const char *path)
 static void use_socket(struct insightclient *c, const char *path)
 {
 	c->socket = mem_dup(path);
-	c->server = (struct httpc_server){ .unix_socket = c->socket };
-	c->base = mem_dup("http://kscaled");
 	c->place = mem_printf("the socket %s", path);
 }
 
@@ -61,13 +51,6 @@ static int use_kubeconfig(struct insightclient *c, const char *path, struct err 
 	if (kube_config_load(path, KUBE_CONFIG_MOUNT, &c->config, err))
 		return err_set(err, ERR_INVALID, "%s; `kubectl get scaledobjectinsights` uses kubectl's login",
 			err->msg);
-	c->server = (struct httpc_server){ .ca_pem = c->config.ca_pem,
-		.cert_pem = c->config.cert_pem,
-		.key_pem = c->config.key_pem,
-		.tls_server_name = c->config.tls_server_name,
-		.proxy_url = c->config.proxy_url,
-		.insecure = c->config.insecure };
-	c->base = mem_dup(c->config.server);
 	c->place = mem_printf("%s (%s)", c->config.server, c->config.source);
 	return 0;
 }
@@ -102,10 +85,8 @@ static int choose(struct insightclient *c, const struct insightclient_ways *ways
 struct insightclient *insightclient_new(const struct insightclient_ways *ways, struct err *err)
 {
 	struct insightclient *c = mem_zalloc(sizeof(*c));
-	struct httpc_config config = { 0 };
 
-	if (choose(c, ways, err) == 0 && (c->loop = loop_new(err)) != NULL &&
-		(c->http = httpc_new(c->loop, &config, err)) != NULL)
+	if (choose(c, ways, err) == 0 && (c->fetch = fetch_new(c->socket, &c->config, err)) != NULL)
 		return c;
 	insightclient_free(c);
 	return NULL;
@@ -115,11 +96,9 @@ void insightclient_free(struct insightclient *c)
 {
 	if (!c)
 		return;
-	httpc_free(c->http);
-	loop_free(c->loop);
+	fetch_free(c->fetch);
 	kube_config_done(&c->config);
 	free(c->socket);
-	free(c->base);
 	free(c->place);
 	free(c);
 }
@@ -131,13 +110,6 @@ const char *insightclient_namespace(const struct insightclient *c)
 
 /* ---- Requests ---- */
 
-struct insight_reply {
-	const struct insightclient *client;
-	bool done;
-	json_t *object; /* of a 200 */
-	struct err err;
-};
-
 static const char *what_to_do(const struct insightclient *c)
 {
 	return c->socket
@@ -145,58 +117,31 @@ static const char *what_to_do(const struct insightclient *c)
 		: "";
 }
 
-/* If the APIService is missing or unavailable, the API server answers without a Status. */
-static void take_reply(struct insight_reply *r, const struct httpc_response *response)
-{
-	json_t *body = json_parse(response->body, response->len, NULL);
-	const char *message = json_str_or_empty(body, "message"), *place = r->client->place;
-
-	if (response->status == 200 && json_is_object(body))
-		r->object = json_incref(body);
-	else if (response->status == 404 && json_str_is(body, "reason", "NotFound"))
-		err_set(&r->err, ERR_MISSING, "%s", message);
-	else if (*message && (response->status == 401 || response->status == 403))
-		err_set(&r->err, ERR_DENIED, "%s: %s", place, message);
-	else if (response->status == 503)
-		err_set(&r->err, ERR_TEMPORARY, "%s: %s", place,
-			*message ? message : "the API server does not reach kscaled (HTTP 503)");
-	else
-		err_set(&r->err, ERR_TEMPORARY, "%s: no insight API of this version: HTTP %d%s%s", place,
-			response->status, *message ? ": " : "", message);
-	json_decref(body);
-}
-
-static void on_done(void *arg, const struct httpc_response *response, const struct err *err)
-{
-	struct insight_reply *r = arg;
-
-	r->done = true;
-	if (err)
-		err_set(&r->err, ERR_TEMPORARY, "cannot reach kscaled by %s: %s%s", r->client->place, err->msg,
-			what_to_do(r->client));
-	else
-		take_reply(r, response);
-}
-
 int insightclient_get(struct insightclient *c, const char *path, const char *accept, json_t **object, struct err *err)
 {
-	static const struct httpc_events events = { .on_done = on_done };
-	MEM_AUTO char *url = mem_printf("%s%s", c->base, path), *wanted = mem_printf("Accept: %s", accept);
-	const char *const headers[] = { wanted, "User-Agent: kscaled/" PACKAGE_VERSION, NULL };
-	struct httpc_request request = { .method = "GET",
-		.url = url,
-		.headers = headers,
-		.bearer = c->config.token,
-		.deadline_ms = DEADLINE_MS,
-		.max_body = ANSWER_MAX,
-		.server = &c->server };
-	struct insight_reply reply = { .client = c };
+	struct fetch_answer answer;
+	struct err failed;
+	const char *message;
+	int rc = 0;
 
-	httpc_start(c->http, &request, &events, &reply);
-	while (!reply.done)
-		loop_turn(c->loop);
-	*object = reply.object;
-	if (!reply.object && err)
-		*err = reply.err;
-	return reply.object ? 0 : -1;
+	*object = NULL;
+	if (fetch_get(c->fetch, path, accept, &answer, &failed) < 0)
+		return err_set(err, ERR_TEMPORARY, "cannot reach kscaled by %s: %s%s", c->place, failed.msg,
+			what_to_do(c));
+	message = json_str_or_empty(answer.body, "message");
+	/* If the APIService is missing or unavailable, the API server answers without a Status. */
+	if (answer.status == 200 && json_is_object(answer.body))
+		*object = json_incref(answer.body);
+	else if (answer.status == 404 && json_str_is(answer.body, "reason", "NotFound"))
+		rc = err_set(err, ERR_MISSING, "%s", message);
+	else if (*message && (answer.status == 401 || answer.status == 403))
+		rc = err_set(err, ERR_DENIED, "%s: %s", c->place, message);
+	else if (answer.status == 503)
+		rc = err_set(err, ERR_TEMPORARY, "%s: %s", c->place,
+			*message ? message : "the API server does not reach kscaled (HTTP 503)");
+	else
+		rc = err_set(err, ERR_TEMPORARY, "%s: no insight API of this version: HTTP %d%s%s", c->place,
+			answer.status, *message ? ": " : "", message);
+	json_decref(answer.body);
+	return rc;
 }

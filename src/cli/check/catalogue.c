@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "cli/fields.h"
 
 struct catalogue {
 	const char *default_namespace;
@@ -42,7 +43,7 @@ void catalogue_free(struct catalogue *c)
 
 const char *catalogue_namespace(const struct catalogue *c, const json_t *object)
 {
-	const char *given = json_str_or_empty(json_object_get(object, "metadata"), "namespace");
+	const char *given = fields_namespace(object);
 
 	if (json_str_is(object, "kind", TRIGGERAUTH_CLUSTER_KIND))
 		return "";
@@ -85,8 +86,7 @@ static void add_to_list(struct catalogue *c, const json_t *object, const char *k
 
 const struct document *catalogue_add(struct catalogue *c, const struct document *doc)
 {
-	const char *kind = json_str_or_empty(doc->json, "kind"),
-		   *name = json_str_or_empty(json_object_get(doc->json, "metadata"), "name");
+	const char *kind = json_str_or_empty(doc->json, "kind"), *name = fields_name(doc->json);
 	const char *namespace_ = catalogue_namespace(c, doc->json);
 	struct catalogue_entry *e;
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/check/check.h"
+
+/*
+ * `kscaled check FILE...`: validates manifests without a cluster, for CI pipelines
+ * (kscaled-check.1). Prints one line per problem: `file:line: kind ns/name: field: problem`; what
+ * cannot be read is an error on standard error.
+ */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,73 +21,54 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/check/checkobjects.h"
+#include "cli/commands.h"
 #include "cli/documents.h"
 #include "net/tls/tlsrules.h"
 
 enum { ALL_WELL = 0, WRONG = 1, UNREADABLE = 2 };
 
-static const char help_text[] =
-	"Usage: kscaled check [OPTION]... FILE...\n"
-	"Check manifests without a cluster: YAML or JSON; - is standard input.\n"
-	"    helm template . | kscaled check -\n"
-	"\n"
-	"  -n, --namespace NS     namespace of objects without one (default: default)\n"
-	"  --cluster-object-namespace NS\n"
-	"                         namespace of the Secrets of ClusterTriggerAuthentications (default: kscaled)\n"
-	"  --require-tls          as kscaled's option: Redis, databases, etcd and external scalers need TLS\n"
-	"  --restrict-secret-access\n"
-	"                         likewise: read Secrets only in --cluster-object-namespace\n"
-	"  --cloud-identity WHO   as kscaled's option, like the next six: who may use kscaled's identity at a cloud:\n"
-	"                         none, cluster, all. Without any of them, what the defaults refuse is a warning\n"
-	"  --azure-trusted-hosts HOST[,HOST]\n"
-	"                         servers besides Microsoft's that may get it\n"
-	"  --aws-trusted-hosts HOST[,HOST]\n"
-	"                         servers besides Amazon MSK's that may get it\n"
-	"  --filepath-auth-root-path DIR\n"
-	"                         ClusterTriggerAuthentications may name files; they are not read here\n"
-	"  --vault-trusted-addresses URL[,URL]\n"
-	"                         Vault servers where TriggerAuthentications may use kscaled's login\n"
-	"  --vault-credential-dir DIR\n"
-	"                         objects may name files of tokens for Vault; they are not read here\n"
-	"  --allow-local-sources  allow triggers' servers on kscaled's own host\n"
-	"  --complete             references (workloads, authentications, Secrets) must be in the input\n"
-	"  --strict               treat warnings as problems\n"
-	"  -v, --verbose          also print a line for each object without problems\n"
-	"  -h, --help             print this text\n"
-	"\n"
-	"Exit status: 0 no problems; 1 problems; 2 something could not be read, or wrong usage.\n";
-
-static const struct option options[] = {
-	{ "namespace", required_argument, NULL, 'n' },
-	{ "cluster-object-namespace", required_argument, NULL, 'c' },
-	{ "require-tls", no_argument, NULL, 't' },
-	{ "restrict-secret-access", no_argument, NULL, 'r' },
-	{ "cloud-identity", required_argument, NULL, 'w' },
-	{ "azure-trusted-hosts", required_argument, NULL, 'z' },
-	{ "aws-trusted-hosts", required_argument, NULL, 'a' },
-	{ "filepath-auth-root-path", required_argument, NULL, 'f' },
-	{ "vault-trusted-addresses", required_argument, NULL, 'V' },
-	{ "vault-credential-dir", required_argument, NULL, 'd' },
-	{ "allow-local-sources", no_argument, NULL, 'l' },
-	{ "complete", no_argument, NULL, 'C' },
-	{ "strict", no_argument, NULL, 's' },
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+struct check_request {
+	struct checkobjects_params params;
+	const char *cloud_identity;
+	bool strict, require_tls;
 };
 
 static const char *const cloud_identities[] = { AUTH_CLOUD_WORDS, NULL };
 
-static const char *const *values_of(const char *option)
-{
-	return strcmp(option, "cloud-identity") == 0 ? cloud_identities : NULL;
-}
-
-const struct commandline cli_check_line = { .help = help_text, .options = options, .files = true, .values = values_of };
-
-struct check_request {
-	struct checkobjects_params params;
-	bool strict, require_tls;
+static const struct option options[] = {
+#define AT(member) .offset = offsetof(struct check_request, member)
+	{ "namespace", OPTION_LABEL, AT(params.namespace_), "NS", "namespace of objects without one", .letter = 'n',
+		.initial = "default" },
+	{ "cluster-object-namespace", OPTION_LABEL, AT(params.rules.cluster_namespace), "NS",
+		"namespace of the Secrets of ClusterTriggerAuthentications", .initial = "kscaled" },
+	{ "require-tls", OPTION_SWITCH, AT(require_tls), NULL,
+		"as kscaled's option: Redis, databases, etcd and external scalers need TLS" },
+	{ "restrict-secret-access", OPTION_SWITCH, AT(params.rules.restrict_secrets), NULL,
+		"likewise: read Secrets only in --cluster-object-namespace" },
+	{ "cloud-identity", OPTION_WORD, AT(cloud_identity), "WHO",
+		"as kscaled's option, like the next six: who may use kscaled's identity at a cloud: none, cluster, "
+		"all. "
+		"Without any of them, what the defaults refuse is a warning",
+		.words = cloud_identities },
+	{ "azure-trusted-hosts", OPTION_TEXT, AT(params.rules.azure_trusted), "HOST[,HOST]",
+		"servers besides Microsoft's that may get it" },
+	{ "aws-trusted-hosts", OPTION_TEXT, AT(params.rules.aws_trusted), "HOST[,HOST]",
+		"servers besides Amazon MSK's that may get it" },
+	{ "filepath-auth-root-path", OPTION_TEXT, AT(params.rules.file_root), "DIR",
+		"ClusterTriggerAuthentications may name files; they are not read here" },
+	{ "vault-trusted-addresses", OPTION_TEXT, AT(params.rules.vault_trusted), "URL[,URL]",
+		"Vault servers where TriggerAuthentications may use kscaled's login" },
+	{ "vault-credential-dir", OPTION_TEXT, AT(params.rules.vault_files), "DIR",
+		"objects may name files of tokens for Vault; they are not read here" },
+	{ "allow-local-sources", OPTION_SWITCH, AT(params.rules.local_sources), NULL,
+		"allow triggers' servers on kscaled's own host" },
+	{ "complete", OPTION_SWITCH, AT(params.complete), NULL,
+		"references (workloads, authentications, Secrets) must be in the input" },
+	{ "strict", OPTION_SWITCH, AT(strict), NULL, "treat warnings as problems" },
+	{ "verbose", OPTION_SWITCH, AT(params.verbose), NULL, "also print a line for each object without problems",
+		.letter = 'v' },
+	{ .name = NULL },
+#undef AT
 };
 
 /* ---- Reading ---- */
@@ -175,67 +161,36 @@ static int run(const struct check_request *request, char *const *files, int coun
 	return status;
 }
 
-static bool check_namespace(const char *option, const char *name)
+static int run_check(void *arguments, char **operands, int count, struct err *err)
 {
-	if (dnsname_is_label(name, strlen(name)))
-		return true;
-	fprintf(stderr, "kscaled check: --%s: \"%.80s\" is not a valid name of a namespace\n", option, name);
-	return false;
-}
+	struct check_request *request = arguments;
+	struct offline_rules *rules = &request->params.rules;
+	int status;
 
-static bool check_cloud_identity(const char *word)
-{
-	if (text_is_one_of(word, cloud_identities))
-		return true;
-	fprintf(stderr, "kscaled check: --cloud-identity: \"%.80s\" is not none, cluster or all\n", word);
-	return false;
-}
-
-int cli_check(int argc, char **argv)
-{
-	static char name[] = "kscaled check"; /* getopt's messages begin with it */
-	struct check_request request = {
-		.params = { .namespace_ = "default", .rules = { .cluster_namespace = "kscaled" } },
-	};
-	struct offline_rules *rules = &request.params.rules;
-	const char *cloud = AUTH_CLOUD_INITIAL;
-	int c, status;
-
-	argv[0] = name;
-	optind = 0; /* glibc: reset, main may have used getopt */
-	while ((c = getopt_long(argc, argv, "n:vh", options, NULL)) != -1) {
-		rules->given = rules->given || strchr("wzafVdl", c);
-		switch (c) {
-		case 'n': request.params.namespace_ = optarg; break;
-		case 'c': rules->cluster_namespace = optarg; break;
-		case 't': request.require_tls = true; break;
-		case 'r': rules->restrict_secrets = true; break;
-		case 'w': cloud = optarg; break;
-		case 'z': rules->azure_trusted = optarg; break;
-		case 'a': rules->aws_trusted = optarg; break;
-		case 'f': rules->file_root = optarg; break;
-		case 'V': rules->vault_trusted = optarg; break;
-		case 'd': rules->vault_files = optarg; break;
-		case 'l': rules->local_sources = true; break;
-		case 'C': request.params.complete = true; break;
-		case 's': request.strict = true; break;
-		case 'v': request.params.verbose = true; break;
-		case 'h': fputs(help_text, stdout); return ALL_WELL;
-		default: fputs("Try \"kscaled check --help\".\n", stderr); return UNREADABLE;
-		}
+	if (count == 0) {
+		err_set(err, ERR_INVALID, "no file given; use - for standard input");
+		return COMMANDLINE_WRONG;
 	}
-	if (!check_namespace("namespace", request.params.namespace_) ||
-		!check_namespace("cluster-object-namespace", rules->cluster_namespace) || !check_cloud_identity(cloud))
-		return UNREADABLE;
-	rules->cloud = auth_cloud_of(cloud);
-	if (optind == argc) {
-		fputs("kscaled check: no file given; use - for standard input\nTry \"kscaled check --help\".\n",
-			stderr);
-		return UNREADABLE;
-	}
+	rules->given = request->cloud_identity || rules->azure_trusted || rules->aws_trusted || rules->file_root ||
+		rules->vault_trusted || rules->vault_files || rules->local_sources;
+	rules->cloud = auth_cloud_of(request->cloud_identity ? request->cloud_identity : AUTH_CLOUD_INITIAL);
 	json_wipe_on_free();
-	tlsrules_set(&(struct tlsrules_config){ .required = request.require_tls }, NULL);
-	status = run(&request, argv + optind, argc - optind);
+	tlsrules_set(&(struct tlsrules_config){ .required = request->require_tls }, NULL);
+	status = run(request, operands, count);
 	tlsrules_done();
 	return status;
 }
+
+const struct commandline cli_check_line = {
+	.name = "check",
+	.summary = "checks manifests without a cluster",
+	.usage = "[OPTION]... FILE...",
+	.text = "Check manifests without a cluster: YAML or JSON; - is standard input.\n"
+		"    helm template . | kscaled check -",
+	.end = "Exit status: 0 no problems; 1 problems; 2 something could not be read, or wrong usage.",
+	.tables = { { .options = options } },
+	.operands = true,
+	.files = true,
+	.size = sizeof(struct check_request),
+	.run = run_check,
+};

@@ -15,6 +15,7 @@
 #include "cli/check/findings.h"
 #include "cli/check/offline.h"
 #include "cli/check/schema.h"
+#include "cli/fields.h"
 #include "decide/formula/formula.h"
 #include "decide/hpaspec.h"
 #include "decide/validate/validate.h"
@@ -26,9 +27,10 @@ struct run {
 	json_t *metadata_schema;
 	struct catalogue *catalogue;
 	struct offline offline;
-	struct conflicts *conflicts;
-	const struct document **earlier; /* for each document an earlier one of the same object, or NULL */
-	bool complete;
+	const struct documents *documents;
+	/* For each document: */
+	struct conflict_entry *conflicts; /* filled if it is a ScaledObject */
+	const struct document **earlier;  /* of the same object; NULL: none */
 };
 
 /* ---- ScaledObjects ---- */
@@ -102,8 +104,8 @@ static void check_surroundings(struct run *r, const struct scaledobject *so)
 	struct err err = { 0 };
 
 	if (validate_surroundings(so, &facts, &reason, &err) < 0)
-		report_surroundings(r, reason, ranges || r->complete, &err);
-	if (!target && r->complete && so->spec.target_name && *so->spec.target_name)
+		report_surroundings(r, reason, ranges || r->offline.complete, &err);
+	if (!target && r->offline.complete && so->spec.target_name && *so->spec.target_name)
 		findings_problem(&r->findings, "spec.scaleTargetRef", "%s %s/%s is not in the input",
 			scaledobject_target_kind(&so->spec), so->meta.namespace_, so->spec.target_name);
 	for (size_t i = 0; i < hpa_count; i++)
@@ -177,7 +179,7 @@ static void check_unreadable(struct run *r, const struct document *doc)
 
 static void check_scaledobject(struct run *r, const struct document *doc)
 {
-	const struct conflict_entry *entry = conflicts_get(r->conflicts, doc);
+	const struct conflict_entry *entry = &r->conflicts[doc - r->documents->list];
 	const struct scaledobject *so = entry->so;
 	struct checktriggers built;
 	struct scaled of;
@@ -328,10 +330,9 @@ static const char metadata_schema[] = TEXT_OF({
 
 static void check_metadata(struct run *r, const json_t *object)
 {
-	const json_t *metadata = json_object_get(object, "metadata");
-	const char *name = json_str_or_empty(metadata, "name"), *namespace_ = json_str_or_empty(metadata, "namespace");
+	const char *name = fields_name(object), *namespace_ = fields_namespace(object);
 
-	if (!*name && !*json_str_or_empty(metadata, "generateName"))
+	if (!*name && !*fields_text(object, "metadata.generateName"))
 		findings_problem(&r->findings, "metadata.name", "missing");
 	else if (*name && !dnsname_is_subdomain(name, strlen(name)))
 		findings_problem(&r->findings, "metadata.name",
@@ -343,9 +344,9 @@ static void check_metadata(struct run *r, const json_t *object)
 			namespace_);
 }
 
-static void check_known(struct run *r, const struct document *doc, const json_t *schema, const char *kind,
-	const struct document *earlier)
+static void check_known(struct run *r, const struct document *doc, const json_t *schema, const char *kind)
 {
+	const struct document *earlier = r->earlier[doc - r->documents->list];
 	const char *api_version = json_str_or_empty(doc->json, "apiVersion");
 
 	if (strcmp(api_version, CRDSCHEMA_API_VERSION) != 0) {
@@ -373,15 +374,14 @@ static bool is_of_keda(const char *api_version)
 	return len >= strlen(".keda.sh") && strcmp(domain + len - strlen(".keda.sh"), ".keda.sh") == 0;
 }
 
-static void check_document(struct run *r, const struct document *doc, const struct document *earlier)
+static void check_document(struct run *r, const struct document *doc)
 {
 	const char *kind = json_str_or_empty(doc->json, "kind"),
 		   *api_version = json_str_or_empty(doc->json, "apiVersion");
-	const json_t *metadata = json_object_get(doc->json, "metadata");
 	const json_t *schema = crdschema_get(r->schemas, kind);
 
 	findings_begin(&r->findings, doc, *kind ? kind : NULL, catalogue_namespace(r->catalogue, doc->json),
-		json_str_or_empty(metadata, *json_str_or_empty(metadata, "name") ? "name" : "generateName"));
+		*fields_name(doc->json) ? fields_name(doc->json) : fields_text(doc->json, "metadata.generateName"));
 	documents_each_fault(doc, on_fault, &r->findings);
 	if (!json_is_object(doc->json))
 		findings_problem(&r->findings, NULL, "%s",
@@ -394,70 +394,65 @@ static void check_document(struct run *r, const struct document *doc, const stru
 				: *api_version ? "kind is missing"
 					       : "apiVersion and kind are missing");
 	else if (schema)
-		check_known(r, doc, schema, kind, earlier);
+		check_known(r, doc, schema, kind);
 	else if (is_of_keda(api_version))
 		findings_warning(&r->findings, NULL, "kscaled ignores %s of %s: not checked", kind, api_version);
 	findings_end(&r->findings, schema);
 }
 
 /* Authentications come first, so that an error is reported once, not by each reference. */
-static void find_faulty(struct run *r, const struct documents *documents)
+static void find_faulty(struct run *r, const struct document *doc)
 {
-	for (size_t i = 0; i < documents->count; i++) {
-		const struct document *doc = &documents->list[i];
-		const char *kind = json_str_or_empty(doc->json, "kind"),
-			   *namespace_ = catalogue_namespace(r->catalogue, doc->json);
-		struct catalogue_entry *e;
-		const struct triggerauth *t;
+	const char *kind = json_str_or_empty(doc->json, "kind"),
+		   *namespace_ = catalogue_namespace(r->catalogue, doc->json);
+	struct catalogue_entry *e;
+	const struct triggerauth *t;
 
-		if (strcmp(kind, TRIGGERAUTH_KIND) != 0 && strcmp(kind, TRIGGERAUTH_CLUSTER_KIND) != 0)
-			continue;
-		e = catalogue_find(r->catalogue, kind, namespace_,
-			json_str_or_empty(json_object_get(doc->json, "metadata"), "name"));
-		t = e && e->doc == doc ? catalogue_triggerauth(r->catalogue, e) : NULL;
-		if (t && checktriggers_authentication(&r->offline, t, namespace_, NULL) < 0)
-			e->faulty = true;
-	}
+	if (strcmp(kind, TRIGGERAUTH_KIND) != 0 && strcmp(kind, TRIGGERAUTH_CLUSTER_KIND) != 0)
+		return;
+	e = catalogue_find(r->catalogue, kind, namespace_, fields_name(doc->json));
+	t = e && e->doc == doc ? catalogue_triggerauth(r->catalogue, e) : NULL;
+	if (t && checktriggers_authentication(&r->offline, t, namespace_, NULL) < 0)
+		e->faulty = true;
 }
 
-static void collect(struct run *r, const struct documents *documents)
+static void collect(struct run *r, size_t at)
 {
-	r->earlier = mem_array(documents->count + 1, sizeof(*r->earlier));
-	for (size_t i = 0; i < documents->count; i++) {
-		const struct document *doc = &documents->list[i];
+	const struct document *doc = &r->documents->list[at];
 
-		r->earlier[i] = catalogue_add(r->catalogue, doc);
-		if (json_str_is(doc->json, "kind", "ScaledObject")) {
-			json_t *object = catalogue_placed(r->catalogue, doc->json);
+	r->earlier[at] = catalogue_add(r->catalogue, doc);
+	if (json_str_is(doc->json, "kind", "ScaledObject")) {
+		json_t *object = catalogue_placed(r->catalogue, doc->json);
 
-			conflicts_add(r->conflicts, doc, object);
-			json_decref(object);
-		}
+		conflicts_decode(&r->conflicts[at], object);
+		json_decref(object);
 	}
-	conflicts_find(r->conflicts);
 }
 
 struct checkobjects_result checkobjects_run(const struct checkobjects_params *params, const struct documents *documents,
 	FILE *out)
 {
-	struct run r = { .complete = params->complete };
-	struct checkobjects_result result;
+	size_t i, count = documents->count;
+	struct run r = { .schemas = crdschema_new(),
+		.metadata_schema = json_loads(metadata_schema, 0, NULL),
+		.catalogue = catalogue_new(params->namespace_),
+		.documents = documents,
+		.conflicts = mem_array(count + 1, sizeof(*r.conflicts)),
+		.earlier = mem_array(count + 1, sizeof(*r.earlier)) };
 
 	findings_init(&r.findings, out, params->verbose);
-	r.schemas = crdschema_new();
-	r.metadata_schema = json_loads(metadata_schema, 0, NULL);
-	r.catalogue = catalogue_new(params->namespace_);
-	r.conflicts = conflicts_new();
 	r.offline = (struct offline){ .catalogue = r.catalogue, .rules = &params->rules, .complete = params->complete };
-	collect(&r, documents);
-	find_faulty(&r, documents);
-	for (size_t i = 0; i < documents->count; i++)
-		check_document(&r, &documents->list[i], r.earlier[i]);
-	result = (struct checkobjects_result){ r.findings.problems, r.findings.warnings };
-	conflicts_free(r.conflicts);
+	for (i = 0; i < count; i++)
+		collect(&r, i);
+	conflicts_find(r.conflicts, count);
+	for (i = 0; i < count; i++)
+		find_faulty(&r, &documents->list[i]);
+	for (i = 0; i < count; i++)
+		check_document(&r, &documents->list[i]);
+	conflicts_done(r.conflicts, count);
 	catalogue_free(r.catalogue);
 	crdschema_free(r.schemas);
 	json_decref(r.metadata_schema);
 	free(r.earlier);
-	return result;
+	return (struct checkobjects_result){ r.findings.problems, r.findings.warnings };
 }

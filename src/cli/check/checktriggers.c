@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/readings/triggerparams.h"
+#include "cli/fields.h"
 #include "decide/validate/validate.h"
 #include "scalers/params.h"
 #include "scalers/scalerbuild.h"
@@ -19,10 +20,15 @@ struct trial {
 	const struct scaled *of;
 	struct findings *findings;
 	struct strmap env, unresolved; /* of the target */
-	const struct strmap *auth;     /* of the current trigger */
-	bool env_read;                 /* false: the environment is unknown */
-	char *no_containers;           /* owned; as struct scaler_params has it */
-	struct err secrets_denied;     /* the same; ERR_NONE: they may be read */
+	/* The current trigger, its place, and what its authentication provides. */
+	const struct trigger *trigger;
+	size_t index;
+	struct strmap auth;
+	struct pod_identity identity;
+
+	bool env_read;             /* false: the environment is unknown */
+	char *no_containers;       /* owned; as struct scaler_params has it */
+	struct err secrets_denied; /* the same; ERR_NONE: they may be read */
 };
 
 /* ---- Findings ---- */
@@ -49,78 +55,68 @@ static const char *key_in(const struct trigger *t, const char *message)
 	return key;
 }
 
-/*
- * The field of a message: the parameter, if the metadata has it, or may have it and no
- * authentication provides it; else the trigger.
- */
-static void place_of(const struct trial *j, size_t index, const char *about, const char *message,
-	char field[FIELD_SIZE])
+/* REFUSED: only by kscaled's options: a problem if these are given, else a warning. */
+enum severity { PROBLEM, WARNING, REFUSED };
+
+static void tell(const struct offline *o, struct findings *f, enum severity severity, const char *field,
+	const char *text)
 {
-	const struct trigger *t = &j->of->triggers[index];
-	const char *key = *about ? key_of(t, about, strlen(about)) : key_in(t, message);
-	const struct scaler_type *type = scaler_type_find(t->type);
-
-	if (!type)
-		snprintf(field, FIELD_SIZE, "spec.triggers[%zu].type", index);
-	else if (key || (*about && !strmap_get(j->auth, about) && params_may_be_in_metadata(type->tables, about)))
-		snprintf(field, FIELD_SIZE, "spec.triggers[%zu].metadata.%s", index, key ? key : about);
-	else
-		snprintf(field, FIELD_SIZE, "spec.triggers[%zu]", index);
-}
-
-/* The message, and its field; valid until the next one. */
-static const char *place_fault(const struct trial *j, size_t index, struct param_fault *f, char field[FIELD_SIZE])
-{
-	offline_hide(j->offline, &f->err);
-	place_of(j, index, f->about, f->err.msg, field);
-	return f->err.msg;
-}
-
-/* Only a warning, since KEDA accepts unknown keys. The line is that of the first key. */
-static void report_unknown(const struct trial *j, size_t index, const char *unknown)
-{
-	const char *key = strchr(unknown, '"');
-	int len = key ? (int)strcspn(key + 1, "\"") : 0;
-	MEM_AUTO char *field = len > 0 && len < FIELD_SIZE / 2
-		? mem_printf("spec.triggers[%zu].metadata.%.*s", index, len, key + 1)
-		: mem_printf("spec.triggers[%zu].metadata", index);
-
-	findings_warning(j->findings, field, "no parameter of %s has this name: %s", j->of->triggers[index].type,
-		unknown);
-}
-
-static void tell(const struct trial *j, size_t index, struct param_faults *faults)
-{
-	char field[FIELD_SIZE];
-
-	for (size_t i = 0; i < faults->count; i++) {
-		const char *text = place_fault(j, index, &faults->list[i], field);
-
-		findings_problem(j->findings, field, "%s", text);
-	}
-	if (faults->unknown)
-		report_unknown(j, index, faults->unknown);
-	param_faults_done(faults);
-}
-
-/* For a type that KEDA has deprecated: KEDA's words, which the daemon puts into an Event. */
-static void report_announced(const struct trial *j, size_t index)
-{
-	const struct scaler_type *type = scaler_type_find(j->of->triggers[index].type);
-	MEM_AUTO char *field = mem_printf("spec.triggers[%zu].type", index);
-
-	if (type && type->announced)
-		findings_warning(j->findings, field, "%s: %s", type->name, type->announced);
-}
-
-/* Refused only by kscaled's options: a problem if these are given, else a warning. */
-static void report_refused(const struct offline *o, struct findings *f, const char *field, const char *text)
-{
-	if (o->rules->given)
+	if (severity == PROBLEM || (severity == REFUSED && o->rules->given))
 		findings_problem(f, field, "%s", text);
 	else
 		findings_warning(f, field, "%s", text);
 }
+
+/* below: what follows the path of the trigger, ".metadata"; "": nothing. text NULL: no finding. */
+static void tell_trigger(const struct trial *j, enum severity severity, const char *below, const char *text)
+{
+	MEM_AUTO char *field = mem_printf("spec.triggers[%zu]%s", j->index, below);
+
+	if (text)
+		tell(j->offline, j->findings, severity, field, text);
+}
+
+/*
+ * The field is the parameter, if the metadata has it, or may have it and no authentication provides
+ * it; else the trigger.
+ */
+static void tell_fault(const struct trial *j, enum severity severity, struct param_fault *f)
+{
+	const struct scaler_type *type = scaler_type_find(j->trigger->type);
+	const char *about = f->about, *key;
+	MEM_AUTO char *below = NULL;
+
+	offline_hide(j->offline, &f->err);
+	key = *about ? key_of(j->trigger, about, strlen(about)) : key_in(j->trigger, f->err.msg);
+	if (!key && *about && type && !strmap_get(&j->auth, about) && params_may_be_in_metadata(type->tables, about))
+		key = about;
+	below = type && key ? mem_printf(".metadata.%s", key) : NULL;
+	tell_trigger(j, severity, below ? below : type ? "" : ".type", f->err.msg);
+}
+
+/* Only a warning, since KEDA accepts unknown keys. The line is that of the first key. */
+static void tell_unknown(const struct trial *j, const char *unknown)
+{
+	const char *key = unknown ? strchr(unknown, '"') : NULL;
+	int len = key ? (int)strcspn(key + 1, "\"") : 0;
+	MEM_AUTO char *text = unknown ? mem_printf("no parameter of %s has this name: %s", j->trigger->type, unknown)
+				      : NULL,
+		      *below = len > 0 && len < FIELD_SIZE / 2 ? mem_printf(".metadata.%.*s", len, key + 1)
+							       : mem_dup(".metadata");
+
+	tell_trigger(j, WARNING, below, text);
+}
+
+/* For a type that KEDA has deprecated: KEDA's words, which the daemon puts into an Event. */
+static void tell_announced(const struct trial *j)
+{
+	const struct scaler_type *type = scaler_type_find(j->trigger->type);
+	MEM_AUTO char *text = type && type->announced ? mem_printf("%s: %s", type->name, type->announced) : NULL;
+
+	tell_trigger(j, WARNING, ".type", text);
+}
+
+/* ---- Building ---- */
 
 /*
  * Builds it again with the identity that the options allow. Errors of its authentication are
@@ -128,14 +124,11 @@ static void report_refused(const struct offline *o, struct findings *f, const ch
  */
 static void check_identity(const struct trial *j, const struct scaler_params *allowed)
 {
-	const struct trigger *t = &j->of->triggers[allowed->index];
 	const struct auth_lookup lookup = offline_rules_of(j->offline);
-	struct pod_identity rules = auth_identity(&lookup, t), identity = *allowed->identity;
+	struct pod_identity rules = auth_identity(&lookup, j->trigger), identity = j->identity;
 	struct scaler_params params = *allowed;
 	struct param_faults faults;
-	char field[FIELD_SIZE];
 	struct scaler scaler;
-	const char *text;
 
 	if (identity.provider && !rules.may_be_kscaled)
 		return;
@@ -147,32 +140,29 @@ static void check_identity(const struct trial *j, const struct scaler_params *al
 		scaler_done(&scaler);
 		return;
 	}
-	text = place_fault(j, (size_t)params.index, &faults.list[0], field);
-	report_refused(j->offline, j->findings, field, text);
+	tell_fault(j, REFUSED, &faults.list[0]);
 	param_faults_done(&faults);
 }
 
-static void check_place(const struct trial *j, size_t index, const struct question *question)
+static void check_place(const struct trial *j, const struct question *question)
 {
 	const struct sourcerules rules = { .judges = true, .allow_local = j->offline->rules->local_sources };
-	MEM_AUTO char *field = mem_printf("spec.triggers[%zu]", index);
 	struct err err;
 
 	if (!question || sourceplace_judge(&rules, question->source, &err) == 0)
 		return;
 	offline_hide(j->offline, &err);
-	report_refused(j->offline, j->findings, field, err.msg);
+	tell_trigger(j, REFUSED, "", err.msg);
 }
 
-static void build(const struct trial *j, size_t index, const struct strmap *auth, const struct pod_identity *identity,
-	struct checktriggers *out)
+static void build(const struct trial *j, struct checktriggers *out)
 {
 	struct scaler *next = &out->list[out->count];
-	struct scaler_params params = triggerparams_of(j->of, index);
+	struct scaler_params params = triggerparams_of(j->of, j->index);
 	struct param_faults faults;
 
-	params.auth = auth;
-	params.identity = identity;
+	params.auth = &j->auth;
+	params.identity = &j->identity;
 	params.env = &j->env;
 	params.unresolved = &j->unresolved;
 	params.no_containers = j->no_containers;
@@ -180,48 +170,38 @@ static void build(const struct trial *j, size_t index, const struct strmap *auth
 	params.unknown = OFFLINE_UNKNOWN;
 	params.auth_open = j->offline->open;
 	params.env_open = !j->env_read;
-	report_announced(j, index);
+	tell_announced(j);
 	if (scaler_try(&params, next, &faults)) {
-		tell(j, index, &faults);
+		for (size_t i = 0; i < faults.count; i++)
+			tell_fault(j, PROBLEM, &faults.list[i]);
+		tell_unknown(j, faults.unknown);
+		param_faults_done(&faults);
 		out->all = false;
 		return;
 	}
 	check_identity(j, &params);
-	check_place(j, index, next->question);
-	if (next->unknown)
-		report_unknown(j, index, next->unknown);
-	if (next->shortened) {
-		MEM_AUTO char *field = mem_printf("spec.triggers[%zu].metadata", index);
-
-		findings_warning(j->findings, field, "%s", next->shortened);
-	}
-	if (next->ignored) {
-		MEM_AUTO char *field = mem_printf("spec.triggers[%zu]", index);
-
-		findings_warning(j->findings, field, "%s", next->ignored);
-	}
+	check_place(j, next->question);
+	tell_unknown(j, next->unknown);
+	tell_trigger(j, WARNING, ".metadata", next->shortened);
+	tell_trigger(j, WARNING, "", next->ignored);
 	out->all = out->all && next->metric_name;
 	out->count++;
 }
 
-static void run_one(struct trial *j, const struct auth_lookup *lookup, const struct workload *target, size_t index,
+static void run_one(struct trial *j, const struct auth_lookup *lookup, const struct workload *target,
 	struct checktriggers *out)
 {
-	struct strmap auth = { 0 };
-	struct pod_identity identity;
 	struct err err = { 0 };
 
-	j->auth = &auth;
+	j->auth = (struct strmap){ 0 };
 	j->offline->open = false;
-	if (auth_params(lookup, j->of, &j->of->triggers[index], target, &auth, &identity, &err)) {
-		MEM_AUTO char *field = mem_printf("spec.triggers[%zu].authenticationRef", index);
-
+	if (auth_params(lookup, j->of, j->trigger, target, &j->auth, &j->identity, &err)) {
 		offline_hide(j->offline, &err);
-		findings_problem(j->findings, field, "%s", err.msg);
+		tell_trigger(j, PROBLEM, ".authenticationRef", err.msg);
 		j->offline->open = true;
 	}
-	build(j, index, &auth, &identity, out);
-	strmap_done_secret(&auth);
+	build(j, out);
+	strmap_done_secret(&j->auth);
 }
 
 void checktriggers_run(struct offline *o, const struct scaled *of, struct findings *f, struct checktriggers *out)
@@ -244,10 +224,12 @@ void checktriggers_run(struct offline *o, const struct scaled *of, struct findin
 		if (auth_needs_target(&lookup, of))
 			findings_problem_of(f, of->sj ? "spec.jobTargetRef" : "spec.scaleTargetRef", err.msg);
 	}
-	for (size_t i = 0; i < of->trigger_count; i++)
-		if (of->triggers[i].type && *of->triggers[i].type &&
-			!(of->kind == SCALED_JOB && validate_is_resource_type(of->triggers[i].type)))
-			run_one(&j, &lookup, target, i, out);
+	for (j.index = 0; j.index < of->trigger_count; j.index++) {
+		j.trigger = &of->triggers[j.index];
+		if (j.trigger->type && *j.trigger->type &&
+			!(of->kind == SCALED_JOB && validate_is_resource_type(j.trigger->type)))
+			run_one(&j, &lookup, target, out);
+	}
 	strmap_done_secret(&j.env);
 	strmap_done(&j.unresolved);
 	free(j.no_containers);
@@ -275,7 +257,7 @@ static const char *field_of_source(const struct findings *f, const char *message
 	size_t source_len = strcspn(rest, " :"), i;
 	MEM_AUTO char *source = mem_dupn(rest, source_len), *first = mem_dupn(rest, strcspn(source, ".")),
 		      *parameter = NULL;
-	const json_t *entries = json_object_get(json_object_get(f->doc->json, "spec"), first), *entry;
+	const json_t *entries = json_object_get(fields_at(f->doc->json, "spec"), first), *entry;
 
 	snprintf(field, FIELD_SIZE, entries ? "spec.%.200s" : "spec", source);
 	quote = strchr(rest, '"');
@@ -300,7 +282,7 @@ void checktriggers_allowed(struct offline *o, const struct triggerauth *t, struc
 	if (auth_alone(&rules, t, &err) == 0)
 		return;
 	text = field_of_source(f, err.msg, field);
-	report_refused(o, f, field, text);
+	tell(o, f, REFUSED, field, text);
 }
 
 int checktriggers_authentication(struct offline *o, const struct triggerauth *t, const char *namespace_,
@@ -333,7 +315,7 @@ int checktriggers_authentication(struct offline *o, const struct triggerauth *t,
 	workload_free(target);
 	if (rc != 0 && f) {
 		text = field_of_source(f, err.msg, field);
-		findings_problem(f, field, "%s", text);
+		tell(o, f, PROBLEM, field, text);
 	}
 	return rc;
 }

@@ -9,44 +9,24 @@
 
 #define LOOK_BACK_MAX 1000 /* comparisons of one object */
 
-struct conflicts {
-	struct conflict_entry *table;
-	size_t count;
-};
-
-struct conflicts *conflicts_new(void)
+void conflicts_done(struct conflict_entry *entries, size_t count)
 {
-	return mem_zalloc(sizeof(struct conflicts));
-}
-
-void conflicts_free(struct conflicts *r)
-{
-	struct conflict_entry *one, *next;
-
-	if (!r)
-		return;
-	HASH_ITER (hh, r->table, one, next) {
-		HASH_DELETE(hh, r->table, one);
-		scaledobject_free(one->so);
-		free(one->hpa);
-		free(one->conflict);
-		free(one);
+	for (size_t i = 0; i < count; i++) {
+		scaledobject_free(entries[i].so);
+		free(entries[i].hpa);
+		free(entries[i].conflict);
 	}
-	free(r);
+	free(entries);
 }
 
-void conflicts_add(struct conflicts *r, const struct document *doc, const json_t *object)
+void conflicts_decode(struct conflict_entry *out, const json_t *object)
 {
-	struct conflict_entry *one = mem_zalloc(sizeof(*one));
 	char hpa[512] = "";
 
-	one->doc = doc;
-	one->order = r->count++;
-	one->so = scaledobject_decode(object, NULL);
-	if (one->so)
-		scaledobject_hpa_name(one->so, hpa, sizeof(hpa));
-	one->hpa = mem_dup(hpa);
-	HASH_ADD_PTR(r->table, doc, one);
+	out->so = scaledobject_decode(object, NULL);
+	if (out->so)
+		scaledobject_hpa_name(out->so, hpa, sizeof(hpa));
+	out->hpa = mem_dup(hpa);
 }
 
 static int compare_names(const struct conflict_entry *a, const struct conflict_entry *b)
@@ -62,7 +42,7 @@ static int compare(const void *a, const void *b)
 	const struct conflict_entry *x = *(struct conflict_entry *const *)a, *y = *(struct conflict_entry *const *)b;
 	int by = compare_names(x, y);
 
-	return by != 0 ? by : x->order < y->order ? -1 : 1;
+	return by != 0 ? by : x < y ? -1 : 1;
 }
 
 /* Applies the rule to an object and the earlier ones with the same name. */
@@ -77,31 +57,23 @@ static void look_back(struct conflict_entry **sorted, size_t at)
 			sorted[at]->conflict = mem_dup(err.msg);
 }
 
-void conflicts_find(struct conflicts *r)
+void conflicts_find(struct conflict_entry *entries, size_t count)
 {
-	struct conflict_entry **list = mem_array(r->count + 1, sizeof(*list)), *one, *next;
+	struct conflict_entry **list = mem_array(count + 1, sizeof(*list));
 
 	for (int by_hpa = 0; by_hpa < 2; by_hpa++) {
-		size_t count = 0;
+		size_t named = 0;
 
-		HASH_ITER (hh, r->table, one, next) {
+		for (struct conflict_entry *one = entries; one < entries + count; one++) {
 			if (!one->so)
 				continue;
 			one->name = by_hpa ? one->hpa : one->so->spec.target_name;
 			one->name = one->name ? one->name : "";
-			list[count++] = one;
+			list[named++] = one;
 		}
-		qsort(list, count, sizeof(struct conflict_entry *), compare);
-		for (size_t i = 0; i < count; i++)
+		qsort(list, named, sizeof(struct conflict_entry *), compare);
+		for (size_t i = 0; i < named; i++)
 			look_back(list, i);
 	}
 	free(list);
-}
-
-const struct conflict_entry *conflicts_get(const struct conflicts *r, const struct document *doc)
-{
-	const struct conflict_entry *one;
-
-	HASH_FIND_PTR(r->table, &doc, one);
-	return one;
 }

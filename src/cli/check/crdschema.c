@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "cli/documents.h"
+#include "cli/fields.h"
 #include "cli/manifests_text.h"
 #include "crd/triggerauth.h"
 
@@ -40,7 +41,6 @@ void crdschema_free(struct crdschema *s)
 const json_t *crdschema_get(struct crdschema *s, const char *kind)
 {
 	size_t i = 0;
-	const json_t *versions;
 
 	while (i < MEM_COUNT(crds) && strcmp(crds[i].kind, kind) != 0)
 		i++;
@@ -50,6 +50,5 @@ const json_t *crdschema_get(struct crdschema *s, const char *kind)
 		s->read[i] = documents_new();
 		documents_read(s->read[i], kind, crds[i].text, strlen(crds[i].text), NULL);
 	}
-	versions = json_object_get(json_object_get(s->read[i]->list[0].json, "spec"), "versions");
-	return json_object_get(json_object_get(json_array_get(versions, 0), "schema"), "openAPIV3Schema");
+	return fields_at(s->read[i]->list[0].json, "spec.versions.0.schema.openAPIV3Schema");
 }

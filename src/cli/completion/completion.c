@@ -1,185 +1,220 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/completion/completion.h"
 
-#include <ctype.h>
-#include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/completion/completion_parts.h"
-
-static const char help_text[] = "Usage: kscaled completion SHELL\n"
-				"Print the script for bash, zsh or fish that completes kscaled's command lines:\n"
-				"    source <(kscaled completion bash)\n"
-				"\n"
-				"  -h, --help             print this text\n";
-
-static const char *const shell_names[] = { "bash", "zsh", "fish", NULL };
-static const completion_write_fn writers[] = { completion_bash, completion_zsh, completion_fish };
-
-static const struct option options[] = {
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
-
-const struct commandline cli_completion_line = { .help = help_text, .options = options, .words = shell_names };
-
-/* ---- Parsing --help ---- */
-
-/* The caller owns it. */
-static char *help_of(const struct commandline *line)
-{
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out;
-
-	if (line->help)
-		return mem_dup(line->help);
-	out = open_memstream(&text, &size);
-	if (out) {
-		line->print_help(out);
-		fclose(out);
-	}
-	return text ? text : mem_dup("");
-}
-
-static enum completion_kind kind_of(const char *argument)
-{
-	if (strcmp(argument, "FILE") == 0 || strcmp(argument, "PATH") == 0)
-		return COMPLETION_FILES;
-	return text_begins(argument, "DIR") ? COMPLETION_FOLDERS : COMPLETION_OPEN;
-}
+#include "cli/commands.h"
+#include "cli/output.h"
 
 /*
- * Reads " -x, --name ARGUMENT meaning", or " --name ARGUMENT" with the meaning in the next line.
- * false: not such a line.
+ * Each script asks this program. bash breaks words at "=", so --name=value is three words; it does
+ * not need the package bash-completion. When zsh autoloads the file, the file is the function's
+ * body and must complete at once.
  */
-static bool read_option(const char *text, const char *next, struct completion_option *out)
+static const struct shell {
+	const char *name;
+	char before_help; /* '\0': the shell shows none */
+	bool whole;       /* candidates for a value of --name=value begin with --name= */
+	const char *script;
+} shells[] = {
+	{ "bash", '\0', false,
+		"# Completion of kscaled for bash: source <(kscaled completion bash)\n"
+		"\n"
+		"_kscaled()\n"
+		"{\n"
+		"	local IFS=$'\\n' i words=()\n"
+		"	for ((i = 1; i <= COMP_CWORD; i++)); do\n"
+		"		if ((i > 1)) && [[ ${COMP_WORDS[i]} == = || ${COMP_WORDS[i-1]} == = ]]; then\n"
+		"			words[-1]+=${COMP_WORDS[i]}\n"
+		"		else\n"
+		"			words+=(\"${COMP_WORDS[i]}\")\n"
+		"		fi\n"
+		"	done\n"
+		"	local cur=${words[-1]}\n"
+		"	[[ $cur != --*=* ]] || cur=${cur#*=}\n"
+		"	COMPREPLY=($(kscaled completion bash -- \"${words[@]}\" 2>/dev/null))\n"
+		"	case ${COMPREPLY[0]} in\n"
+		"	:files) COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n"
+		"	:folders) COMPREPLY=($(compgen -d -- \"$cur\")) ;;\n"
+		"	*) return ;;\n"
+		"	esac\n"
+		"	compopt -o filenames 2>/dev/null\n"
+		"}\n"
+		"complete -F _kscaled kscaled\n" },
+	{ "zsh", ':', false,
+		"#compdef kscaled\n"
+		"# Completion of kscaled for zsh: source <(kscaled completion zsh), or a file _kscaled in a folder of "
+		"$fpath\n"
+		"\n"
+		"_kscaled() {\n"
+		"	local -a found\n"
+		"	found=(\"${(@f)$(kscaled completion zsh -- \"${(@Q)words[2,CURRENT]}\" 2>/dev/null)}\")\n"
+		"	compset -P '--*='\n"
+		"	case $found[1] in\n"
+		"	:files) _files ;;\n"
+		"	:folders) _files -/ ;;\n"
+		"	--*) _describe -o kscaled found ;;\n"
+		"	?*) _describe kscaled found ;;\n"
+		"	esac\n"
+		"}\n"
+		"\n"
+		"if [[ $funcstack[1] == _kscaled ]]; then\n"
+		"	_kscaled \"$@\"\n"
+		"else\n"
+		"	compdef _kscaled kscaled\n"
+		"fi\n" },
+	{ "fish", '\t', true,
+		"# Completion of kscaled for fish: kscaled completion fish | source\n"
+		"\n"
+		"function __kscaled\n"
+		"	set -l words (commandline -opc) (commandline -ct)\n"
+		"	set -l found (kscaled completion fish -- $words[2..-1] 2>/dev/null)\n"
+		"	set -l name (string match -r -- '^--[^=]*=' $words[-1])\n"
+		"	set -l path (string replace -r -- '^--[^=]*=' '' $words[-1])\n"
+		"	switch \"$found[1]\"\n"
+		"	case :files\n"
+		"		__fish_complete_path $path | string replace -r '^' -- \"$name\"\n"
+		"	case :folders\n"
+		"		__fish_complete_directories $path | string replace -r '^' -- \"$name\"\n"
+		"	case '*'\n"
+		"		printf '%s\\n' $found\n"
+		"	end\n"
+		"end\n"
+		"complete -c kscaled -f -a '(__kscaled)'\n" },
+};
+
+static const char *const shell_names[] = { "bash", "zsh", "fish", NULL };
+
+/* ---- Candidates ---- */
+
+struct candidates {
+	const struct shell *shell;
+	const char *begun;  /* what they begin with */
+	const char *before; /* printed in front of each */
+	struct buf *out;
+};
+
+static void offer(const struct candidates *c, const char *dashes, const char *word, const char *help)
 {
-	const char *p = text + strspn(text, " ");
-	size_t len;
+	const char *rest = text_behind(c->begun, dashes);
 
-	*out = (struct completion_option){ .letter = '\0' };
-	if (p == text)
-		return false;
-	if (p[0] == '-' && isalnum((unsigned char)p[1]) && text_begins(p + 2, ", ")) {
-		out->letter = p[1];
-		p += 4;
-	}
-	if (!text_begins(p, "--") || !isalnum((unsigned char)p[2]))
-		return false;
-	len = strcspn(p += 2, " ");
-	out->name = mem_dupn(p, len);
-	p += len;
-	if (p[0] == ' ' && p[1] != ' ' && p[1] != '\0') {
-		len = strcspn(++p, " ");
-		out->argument = mem_dupn(p, len);
-		p += len;
-	}
-	p += strspn(p, " ");
-	if (*p == '\0')
-		p = next + strspn(next, " ");
-	out->help = mem_dup(p);
-	return true;
-}
-
-static void add_option(struct completion_line *line, struct completion_option option, const struct commandline *of)
-{
-	if (option.argument)
-		option.kind = kind_of(option.argument);
-	option.words = option.argument && of->values ? of->values(option.name) : NULL;
-	if (option.words)
-		option.kind = COMPLETION_WORDS;
-	line->options = mem_resize(line->options, line->count + 1, sizeof(*line->options));
-	line->options[line->count++] = option;
-}
-
-static void read_line(const struct completion_command *command, struct completion_line *out)
-{
-	const struct commandline *line = command->line;
-	struct completion_option option;
-	MEM_AUTO char *help = NULL;
-
-	*out = (struct completion_line){ .name = command->name, .help = command->help };
-	if (!line)
+	if (rest ? !text_begins(word, rest) : !text_begins(dashes, c->begun))
 		return;
-	out->words = line->words;
-	out->kind = line->words ? COMPLETION_WORDS : line->files ? COMPLETION_FILES : COMPLETION_OPEN;
-	help = help_of(line);
-	for (char *rest = help, *text; (text = strsep(&rest, "\n")) != NULL;) {
-		MEM_AUTO char *next = mem_dupn(rest ? rest : "", strcspn(rest ? rest : "", "\n"));
-
-		if (read_option(text, next, &option))
-			add_option(out, option, line);
-	}
+	buf_printf(c->out, "%s%s%s", c->before, dashes, word);
+	if (c->shell->before_help && help)
+		buf_printf(c->out, "%c%s", c->shell->before_help, help);
+	buf_putc(c->out, '\n');
 }
 
-static void line_done(struct completion_line *line)
+static void offer_words(const struct candidates *c, const char *const *words)
 {
-	for (size_t i = 0; i < line->count; i++) {
-		free(line->options[i].name);
-		free(line->options[i].argument);
-		free(line->options[i].help);
-	}
-	free(line->options);
+	for (; words && *words; words++)
+		offer(c, "", *words, NULL);
 }
 
-/* ---- The command ---- */
+static void offer_values(const struct candidates *c, const struct option *option)
+{
+	if (commandline_words(option))
+		offer_words(c, commandline_words(option));
+	else if (strcmp(option->argument, "FILE") == 0 || strcmp(option->argument, "PATH") == 0)
+		buf_puts(c->out, ":files\n");
+	else if (text_begins(option->argument, "DIR"))
+		buf_puts(c->out, ":folders\n");
+}
 
-char *completion_script(const char *shell, const struct completion_command *commands, size_t count, struct err *err)
+/* word: "--name" or "-n", with a value to complete. */
+static bool find_option(const struct commandline *line, const char *word, struct option *out)
+{
+	const char *name = text_behind(word, "--");
+
+	for (size_t i = 0; commandline_option(line, i, out); i++)
+		if (out->argument &&
+			(name ? strcmp(name, out->name) == 0
+			      : out->letter && word[0] == '-' && word[1] == out->letter && !word[2]))
+			return true;
+	return false;
+}
+
+/* Flags without a command belong to the first. NULL: no command. */
+static const struct commandline *line_of(const struct commandline *const *lines, const char *word)
+{
+	if (*word == '-')
+		return *lines;
+	while (*lines && strcmp((*lines)->name, word) != 0)
+		lines++;
+	return *lines;
+}
+
+static void complete(struct candidates *c, const struct commandline *const *lines, char *const *words, int count)
+{
+	const struct commandline *line = line_of(lines, words[0]);
+	const char *equals = text_begins(c->begun, "--") ? strchr(c->begun, '=') : NULL;
+	struct option option;
+
+	if (count == 1 && *c->begun != '-') {
+		for (; *lines; lines++)
+			offer(c, "", (*lines)->name, (*lines)->summary);
+	} else if (line && equals) {
+		MEM_AUTO char *name = mem_dupn(c->begun, (size_t)(equals - c->begun)),
+			      *before = mem_printf("%s=", name);
+
+		c->begun = equals + 1;
+		c->before = c->shell->whole ? before : "";
+		if (find_option(line, name, &option))
+			offer_values(c, &option);
+	} else if (line && *c->begun == '-') {
+		for (size_t i = 0; commandline_option(line, i, &option); i++)
+			offer(c, "--", option.name, option.help);
+	} else if (line && find_option(line, words[count - 2], &option)) {
+		offer_values(c, &option);
+	} else if (line && line->files) {
+		buf_puts(c->out, ":files\n");
+	} else if (line) {
+		offer_words(c, line->words);
+	}
+}
+
+int completion_print(const struct commandline *const *lines, char *const *words, int count, struct buf *out,
+	struct err *err)
+{
+	const struct shell *shell = shells;
+
+	while (shell < shells + MEM_COUNT(shells) && strcmp(words[0], shell->name) != 0)
+		shell++;
+	if (shell == shells + MEM_COUNT(shells))
+		return err_set(err, ERR_INVALID, "unknown shell \"%.64s\": use bash, zsh or fish", words[0]);
+	if (count == 1)
+		buf_puts(out, shell->script);
+	else
+		complete(&(struct candidates){ shell, words[count - 1], "", out }, lines, words + 1, count - 1);
+	return 0;
+}
+
+static int run_completion(void *arguments, char **operands, int count, struct err *err)
 {
 	struct buf out = BUF_INIT(SIZE_MAX);
-	struct completion_line *lines;
-	size_t at = 0;
+	int status = COMMANDLINE_WRONG;
 
-	while (shell_names[at] && strcmp(shell, shell_names[at]) != 0)
-		at++;
-	if (!shell_names[at]) {
-		err_set(err, ERR_INVALID, "unknown shell \"%.64s\": use bash, zsh or fish", shell);
-		return NULL;
-	}
-	lines = mem_array(count, sizeof(*lines));
-	for (size_t i = 0; i < count; i++)
-		read_line(&commands[i], &lines[i]);
-	writers[at](&out, lines, count);
-	for (size_t i = 0; i < count; i++)
-		line_done(&lines[i]);
-	free(lines);
-	return buf_take(&out);
+	(void)arguments;
+	if (count == 0)
+		err_set(err, ERR_INVALID, "name one shell: bash, zsh or fish");
+	else if (completion_print(commands, operands, count, &out, err) == 0)
+		status = output_text(&out, err) < 0;
+	buf_done(&out);
+	return status;
 }
 
-int cli_completion(int argc, char **argv, const struct completion_command *commands, size_t count)
-{
-	static char name[] = "kscaled completion"; /* getopt's messages begin with it */
-	MEM_AUTO char *script = NULL;
-	struct err err;
-	int c;
-
-	argv[0] = name;
-	optind = 0; /* glibc: reset, main may have used getopt */
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		if (c == 'h') {
-			fputs(help_text, stdout);
-			return 0;
-		}
-		fputs("Try \"kscaled completion --help\".\n", stderr);
-		return 2;
-	}
-	if (optind + 1 != argc) {
-		fputs("kscaled completion: name one shell: bash, zsh or fish\n", stderr);
-		return 2;
-	}
-	script = completion_script(argv[optind], commands, count, &err);
-	if (!script) {
-		fprintf(stderr, "kscaled completion: %s\n", err.msg);
-		return 2;
-	}
-	if (fputs(script, stdout) != EOF && fflush(stdout) == 0)
-		return 0;
-	fprintf(stderr, "kscaled completion: the output cannot be written: %s\n", strerror(errno));
-	return 1;
-}
+const struct commandline cli_completion_line = {
+	.name = "completion",
+	.summary = "prints the completion script for bash, zsh or fish",
+	.usage = "bash | zsh | fish",
+	.text = "Print the script for bash, zsh or fish that completes kscaled's command lines:\n"
+		"    source <(kscaled completion bash)",
+	.operands = true,
+	.words = shell_names,
+	.run = run_completion,
+};

@@ -4,28 +4,21 @@
 
 /*
  * `kscaled completion SHELL`: prints the script for bash, zsh or fish that completes kscaled's
- * command lines, generated from the command-line tables (cli/commandline). Makes no connection.
+ * command lines. The script calls `kscaled completion SHELL -- WORD...` for the candidates, which
+ * come from the command-line tables (options/commandline). Makes no connection.
  */
 
-#include <stddef.h>
-
+#include "base/buf.h"
 #include "base/err.h"
-#include "cli/commandline.h"
-
-struct completion_command {
-	const char *name, *help;
-	const struct commandline *line; /* NULL: nothing follows the name */
-};
-
-extern const struct commandline cli_completion_line;
+#include "options/commandline.h"
 
 /*
- * The script, which the caller owns. Flags without a command belong to commands[0]. NULL and
- * ERR_INVALID: unknown shell.
+ * words[0] is the shell. Alone: appends its script to out. Else the candidates for the last word,
+ * one per line, with help where the shell shows it; ":files" or ":folders" in place of paths. The
+ * other words are those of the command line so far, without `kscaled`. lines end with NULL; flags
+ * without a command belong to the first. ERR_INVALID: unknown shell.
  */
-char *completion_script(const char *shell, const struct completion_command *commands, size_t count, struct err *err);
-
-/* The sub-command: argv[0] is its name. Returns the exit status: 0; 1: error; 2: wrong usage. */
-int cli_completion(int argc, char **argv, const struct completion_command *commands, size_t count);
+int completion_print(const struct commandline *const *lines, char *const *words, int count, struct buf *out,
+	struct err *err);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/doctor/aggregation.h"
+#include "cli/doctor/checks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base64.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
@@ -17,7 +16,7 @@
 
 static bool is_external_name(const json_t *service)
 {
-	return strcmp(facts_text_at(service, "spec.type"), "ExternalName") == 0;
+	return fields_is(service, "spec.type", "ExternalName");
 }
 
 /* ---- Service ---- */
@@ -28,7 +27,7 @@ static const json_t *port_of(const json_t *service, json_int_t wanted)
 	const json_t *port;
 	size_t i;
 
-	json_array_foreach(facts_at(service, "spec.ports"), i, port)
+	json_array_foreach(fields_at(service, "spec.ports"), i, port)
 	{
 		if (json_integer_value(json_object_get(port, "port")) == wanted)
 			return port;
@@ -38,29 +37,25 @@ static const json_t *port_of(const json_t *service, json_int_t wanted)
 
 static json_int_t wanted_port(const struct facts *c)
 {
-	const json_t *port = facts_at(facts_object(c, "apiservice"), "spec.service.port");
+	const json_t *port = fields_at(c->facts, "apiservice.object.spec.service.port");
 
 	return port ? json_integer_value(port) : 443;
 }
 
 void aggregation_service(const struct facts *c)
 {
-	bool reported;
-	const json_t *service = facts_read(c, "service", &reported);
-	const char *type = facts_text_at(service, "spec.type"), *ns = c->setup->namespace_,
-		   *name = c->setup->service_name;
+	const json_t *service = facts_object(c, "service");
+	const char *type = fields_text(service, "spec.type"), *ns = c->namespace_, *name = c->service;
 
-	if (reported)
-		return;
 	if (!service)
 		facts_error(c, facts_apply(c), "Service %s/%s does not exist", ns, name);
 	else if (is_external_name(service))
-		facts_ok(c, "%s/%s points to %s", ns, name, facts_text_at(service, "spec.externalName"));
+		facts_ok(c, "%s/%s points to %s", ns, name, fields_text(service, "spec.externalName"));
 	else if (!port_of(service, wanted_port(c)))
 		facts_error(c, facts_apply(c), "%s/%s has no port %d, which the APIService names", ns, name,
 			(int)wanted_port(c));
 	else
-		facts_ok(c, "%s/%s, %s %s", ns, name, type, facts_text_at(service, "spec.clusterIP"));
+		facts_ok(c, "%s/%s, %s %s", ns, name, type, fields_text(service, "spec.clusterIP"));
 }
 
 /* ---- Endpoints ---- */
@@ -68,7 +63,7 @@ void aggregation_service(const struct facts *c)
 static bool is_ready(const json_t *endpoint)
 {
 	/* Absent counts as ready (discovery.k8s.io/v1). */
-	return !json_is_false(facts_at(endpoint, "conditions.ready")) &&
+	return !json_is_false(fields_at(endpoint, "conditions.ready")) &&
 		json_array_size(json_object_get(endpoint, "addresses")) > 0;
 }
 
@@ -81,34 +76,21 @@ static size_t ready_in(const json_t *slice)
 	return count;
 }
 
-static bool has_port_named(const json_t *slice, const char *name)
-{
-	const json_t *port;
-	size_t i;
-
-	json_array_foreach(json_object_get(slice, "ports"), i, port)
-	{
-		if (strcmp(json_str_or_empty(port, "name"), name) == 0)
-			return true;
-	}
-	return false;
-}
-
 static char *mend_endpoints(const struct facts *c, const json_t *service)
 {
-	return facts_at(service, "spec.selector") ? facts_restart(c) : facts_apply(c);
+	return fields_at(service, "spec.selector") ? facts_restart(c) : facts_apply(c);
 }
 
 /* Older API servers read Endpoints. false: they are missing, and a finding says so. */
 static bool check_old_kind(const struct facts *c, const json_t *service)
 {
-	int minor = atoi(facts_text_at(facts_object(c, "version"), "minor"));
+	int minor = atoi(fields_text(c->facts, "version.object.minor"));
 
 	if (minor == 0 || minor >= SLICES_SINCE_MINOR || !facts_lacks(c, "endpoints"))
 		return true;
 	facts_error(c, mend_endpoints(c, service),
-		"an EndpointSlice exists, but no Endpoints %s/%s, which an API server before 1.%d needs",
-		c->setup->namespace_, c->setup->service_name, SLICES_SINCE_MINOR);
+		"an EndpointSlice exists, but no Endpoints %s/%s, which an API server before 1.%d needs", c->namespace_,
+		c->service, SLICES_SINCE_MINOR);
 	return false;
 }
 
@@ -121,26 +103,25 @@ static void check_slices(const struct facts *c, const json_t *service, const jso
 
 	json_array_foreach(slices, i, slice)
 	{
-		if (ready_in(slice) > 0 && has_port_named(slice, port))
+		if (ready_in(slice) > 0 && fields_entry(json_object_get(slice, "ports"), "name", port))
 			ready += ready_in(slice);
 		else if (ready_in(slice) > 0)
-			other = facts_name_of(slice);
+			other = fields_name(slice);
 	}
 	if (ready == 0 && other)
 		facts_error(c, mend_endpoints(c, service),
 			"EndpointSlice %s has no port named \"%s\" like the Service's port: its endpoints are not used",
 			other, port);
 	else if (ready == 0)
-		facts_error(c, mend_endpoints(c, service), "Service %s/%s has no ready endpoint", c->setup->namespace_,
-			c->setup->service_name);
+		facts_error(c, mend_endpoints(c, service), "Service %s/%s has no ready endpoint", c->namespace_,
+			c->service);
 	else if (check_old_kind(c, service))
 		facts_ok(c, "%zu ready", ready);
 }
 
 void aggregation_endpoints(const struct facts *c)
 {
-	const json_t *service = facts_object(c, "service"), *slices;
-	bool reported;
+	const json_t *service = facts_object(c, "service");
 
 	if (!service) {
 		facts_skip(c, "not checked: the Service is unknown");
@@ -148,12 +129,11 @@ void aggregation_endpoints(const struct facts *c)
 	}
 	if (is_external_name(service)) {
 		facts_ok(c, "none are needed: the API server resolves %s itself",
-			facts_text_at(service, "spec.externalName"));
+			fields_text(service, "spec.externalName"));
 		return;
 	}
-	slices = facts_read(c, "endpointslices", &reported);
-	if (!reported)
-		check_slices(c, service, json_object_get(slices, "items"));
+	if (facts_known(c, "endpointslices"))
+		check_slices(c, service, fields_at(c->facts, "endpointslices.object.items"));
 }
 
 /* ---- APIService ---- */
@@ -161,33 +141,28 @@ void aggregation_endpoints(const struct facts *c)
 static char *point_to_us(const struct facts *c)
 {
 	const json_t *service = facts_object(c, "service");
-	json_int_t port = is_external_name(service)
-		? json_integer_value(json_object_get(json_array_get(facts_at(service, "spec.ports"), 0), "port"))
-		: 443;
+	json_int_t port = is_external_name(service) ? fields_number(service, "spec.ports.0.port") : 443;
 
 	return mem_printf("kubectl patch apiservice " CERTS_APISERVICE " --type=merge -p "
 			  "'{\"spec\":{\"insecureSkipTLSVerify\":null,\"service\":{\"namespace\":\"%s\",\"name\":\"%"
 			  "s\","
 			  "\"port\":%d}}}'",
-		c->setup->namespace_, c->setup->service_name, (int)port);
+		c->namespace_, c->service, (int)port);
 }
 
 void aggregation_apiservice(const struct facts *c)
 {
-	bool reported;
-	const json_t *apiservice = facts_read(c, "apiservice", &reported);
-	const char *ns = facts_text_at(apiservice, "spec.service.namespace"),
-		   *name = facts_text_at(apiservice, "spec.service.name");
+	const json_t *apiservice = facts_object(c, "apiservice");
+	const char *ns = fields_text(apiservice, "spec.service.namespace"),
+		   *name = fields_text(apiservice, "spec.service.name");
 
-	if (reported)
-		return;
 	if (!apiservice)
 		facts_error(c, facts_apply(c),
 			"no APIService " CERTS_APISERVICE ": HorizontalPodAutoscalers get no external metrics");
 	else if (!*name)
 		facts_error(c, point_to_us(c),
 			CERTS_APISERVICE " names no Service: the API server answers the requests itself");
-	else if (strcmp(ns, c->setup->namespace_) != 0 || strcmp(name, c->setup->service_name) != 0)
+	else if (strcmp(ns, c->namespace_) != 0 || strcmp(name, c->service) != 0)
 		facts_error(c, point_to_us(c),
 			CERTS_APISERVICE
 			" belongs to another adapter: it names Service %s/%s, so kscaled does not act; remove "
@@ -195,11 +170,6 @@ void aggregation_apiservice(const struct facts *c)
 			ns, name);
 	else
 		facts_ok(c, CERTS_APISERVICE " names Service %s/%s", ns, name);
-}
-
-static const json_t *availability(const struct facts *c)
-{
-	return facts_condition(facts_object(c, "apiservice"), "Available");
 }
 
 /*
@@ -212,7 +182,7 @@ static char *replace_name(const struct facts *c)
 
 	if (c->setup->installer == DOCTOR_JOIN)
 		return mem_dup(apply);
-	return mem_printf("kubectl -n %s delete service %s; %s", c->setup->namespace_, c->setup->service_name, apply);
+	return mem_printf("kubectl -n %s delete service %s; %s", c->namespace_, c->service, apply);
 }
 
 /*
@@ -226,8 +196,8 @@ static char *let_reach(const struct facts *c)
 		? mem_dup("")
 		: mem_printf("kubectl -n %s delete service,endpoints,endpointslices -l "
 			     "app.kubernetes.io/name=kscaled; ",
-			  c->setup->namespace_),
-		      *name = facts_at(facts_object(c, "service"), "spec.selector")
+			  c->namespace_),
+		      *name = fields_at(c->facts, "service.object.spec.selector")
 		? mem_dup("")
 		: mem_printf("; or a DNS name: `%s%s`", old, apply);
 
@@ -245,13 +215,14 @@ static char *let_reach(const struct facts *c)
 void aggregation_routing(const struct facts *c)
 {
 	const json_t *service = facts_object(c, "service");
-	const char *ip = facts_text_at(service, "spec.clusterIP");
+	const char *ip = fields_text(service, "spec.clusterIP");
 	MEM_AUTO char *by_ip = *ip ? mem_printf(strchr(ip, ':') ? "https://[%s]" : "https://%s", ip) : NULL;
-	const char *message = json_str_or_empty(availability(c), "message");
+	const json_t *available = fields_condition(facts_object(c, "apiservice"), "Available");
+	const char *message = json_str_or_empty(available, "message");
 
-	if (!service || !availability(c))
+	if (!service || !available)
 		facts_skip(c, "not checked: the Service or the condition Available is unknown");
-	else if (json_str_is(availability(c), "status", "True"))
+	else if (json_str_is(available, "status", "True"))
 		facts_ok(c, "the API server reaches the Service");
 	else if (is_external_name(service) && strstr(message, "unsupported service type"))
 		facts_error(c, replace_name(c),
@@ -272,15 +243,13 @@ static char *put_bundle(const struct facts *c)
 	return mem_printf("kubectl patch apiservice " CERTS_APISERVICE " --type=merge -p "
 			  "\"{\\\"spec\\\":{\\\"caBundle\\\":\\\"$(kubectl -n %s get secret " CERTS_SECRET
 			  " -o jsonpath='{.data.ca\\.crt}')\\\"}}\"",
-		c->setup->namespace_);
+		c->namespace_);
 }
 
 void aggregation_ca_bundle(const struct facts *c)
 {
-	const json_t *apiservice = facts_object(c, "apiservice"), *certificates;
-	const char *encoded = facts_text_at(apiservice, "spec.caBundle"), *ca;
-	MEM_AUTO char *bundle = base64_decode(encoded, NULL);
-	bool reported;
+	const json_t *apiservice = facts_object(c, "apiservice");
+	const char *ca = fields_text(c->facts, "certificates.object.ca");
 
 	if (!apiservice || c->setup->tls_cert_file) {
 		facts_skip(c,
@@ -288,19 +257,12 @@ void aggregation_ca_bundle(const struct facts *c)
 				   : "not checked: the APIService is unknown");
 		return;
 	}
-	certificates = facts_read(c, "certificates", &reported);
-	ca = json_str_or_empty(certificates, "ca");
-	if (reported)
+	if (!facts_known(c, "certificates"))
 		return;
 	if (!*ca)
 		facts_error(c, facts_restart(c),
-			"no CA in Secret %s/" CERTS_SECRET ": kscaled creates one when it runs", c->setup->namespace_);
-	else if (!*encoded)
-		facts_error(c, put_bundle(c),
-			"the APIService has no caBundle: no kscaled has been leader since it was created");
-	else if (!facts_bundle_has(bundle, ca))
-		facts_error(c, put_bundle(c), "the caBundle of the APIService lacks kscaled's CA");
-	else
+			"no CA in Secret %s/" CERTS_SECRET ": kscaled creates one when it runs", c->namespace_);
+	else if (facts_bundle(c, "the APIService", fields_text(apiservice, "spec.caBundle"), ca, put_bundle(c)))
 		facts_ok(c, "contains kscaled's CA");
 }
 
@@ -332,15 +294,12 @@ static char *mend_front_proxy(const struct err *err)
 
 void aggregation_request_header(const struct facts *c)
 {
-	bool reported;
-	const json_t *map = facts_read(c, "request-header", &reported);
+	const json_t *map = facts_object(c, "request-header");
 	struct frontproxy_config config = { .ca_pem = NULL };
 	char until[TIMESTAMP_TEXT_MAX];
 	struct x509_facts facts;
 	struct err err = { 0 };
 
-	if (reported)
-		return;
 	if (frontproxy_config_decode(map, &config, &err) < 0)
 		facts_error(c, mend_front_proxy(&err), "ConfigMap kube-system/extension-apiserver-authentication: %s",
 			err.msg);
@@ -374,7 +333,7 @@ static char *mend_unavailable(const struct facts *c, const char *message)
 
 void aggregation_available(const struct facts *c)
 {
-	const json_t *condition = availability(c);
+	const json_t *condition = fields_condition(facts_object(c, "apiservice"), "Available");
 	const char *message = json_str_or_empty(condition, "message");
 
 	if (!facts_object(c, "apiservice"))
@@ -384,18 +343,6 @@ void aggregation_available(const struct facts *c)
 	else
 		facts_error(c, mend_unavailable(c, message), "the APIService is not Available: %s: %s",
 			json_str_or_empty(condition, "reason"), message);
-}
-
-/* Clients ask for no metric unless discovery works. */
-static bool check_discovery(const struct facts *c)
-{
-	bool reported;
-	const json_t *discovery = facts_read(c, "discovery", &reported);
-
-	if (!discovery && !reported)
-		facts_error(c, facts_restart(c),
-			"/apis/external.metrics.k8s.io/v1beta1 is not found, although the APIService is Available");
-	return discovery != NULL;
 }
 
 /* kscaled's own wording (serve/externalmetrics): the path works, the source does not. */
@@ -408,19 +355,20 @@ static bool says_source_fails(const json_t *asked)
 
 void aggregation_metric(const struct facts *c)
 {
-	const json_t *asked = json_object_get(c->facts, "metric"), *items;
+	const json_t *asked = json_object_get(c->facts, "metric"), *value = fields_at(asked, "object.items.0");
 	const char *of = json_str_or_empty(asked, "of"), *slash = strchr(of, '/');
 	const char *name = slash ? slash + 1 : "";
 	MEM_AUTO char *namespace_ = mem_dupn(of, strcspn(of, "/"));
 
-	if (!check_discovery(c))
-		return;
-	items = facts_at(facts_object(c, "metric"), "items");
-	if (!json_is_object(asked))
+	/* Clients ask for no metric unless discovery works. */
+	if (!facts_object(c, "discovery"))
+		facts_error(c, facts_restart(c),
+			"/apis/external.metrics.k8s.io/v1beta1 is not found, although the APIService is Available");
+	else if (!json_is_object(asked))
 		facts_ok(c, "discovery answers; no ScaledObject has an external metric to fetch");
-	else if (json_array_size(items) > 0)
-		facts_ok(c, "%s of %s is %s", facts_text_at(json_array_get(items, 0), "metricName"), of,
-			facts_text_at(json_array_get(items, 0), "value"));
+	else if (value)
+		facts_ok(c, "%s of %s is %s", json_str_or_empty(value, "metricName"), of,
+			json_str_or_empty(value, "value"));
 	else if (json_str_is(asked, "error", "denied"))
 		facts_skip(c, "discovery answers; a metric is not checked: needs %s",
 			json_str_or_empty(asked, "wanted"));
@@ -428,5 +376,6 @@ void aggregation_metric(const struct facts *c)
 		facts_ok(c, "kscaled answers; it has no value for %s, because its source fails", of);
 	else
 		facts_error(c, facts_explain(c, "", namespace_, name), "no metric for %s: %s", of,
-			*facts_message(c, "metric") ? facts_message(c, "metric") : "there is no value");
+			*fields_text(c->facts, "metric.message") ? fields_text(c->facts, "metric.message")
+								 : "there is no value");
 }

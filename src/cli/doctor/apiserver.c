@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/doctor/apiserver.h"
+#include "cli/doctor/checks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,10 @@
 #include "base/text.h"
 #include "base/timestamp.h"
 #include "cli/plaintext.h"
+
+/* The Kubernetes versions that kscaled is tested with: 1.25 to 1.36. */
+#define MINOR_MIN 25
+#define MINOR_MAX 36
 
 #define SECOND_MS INT64_C(1000)
 #define DAY_MS    (24 * 3600 * SECOND_MS)
@@ -42,8 +46,8 @@ static char *fill(const struct facts *c, const char *text)
 		{ "FILE", kubeconfig_file(c) },
 		{ "CLUSTER", json_str_or_empty(config, "cluster") },
 		{ "USER", json_str_or_empty(config, "user") },
-		{ "ACCOUNT", c->setup->account ? c->setup->account : "kscaled" },
-		{ "NAMESPACE", c->setup->namespace_ },
+		{ "ACCOUNT", c->account },
+		{ "NAMESPACE", c->namespace_ },
 	};
 	struct buf out = BUF_INIT(SIZE_MAX);
 
@@ -107,7 +111,7 @@ void apiserver_kubeconfig(const struct facts *c)
 		{ NULL, NULL, "kubectl --kubeconfig FILE config view" },
 	};
 	const json_t *object = facts_object(c, "kubeconfig");
-	const char *message = facts_message(c, "kubeconfig");
+	const char *message = fields_text(c->facts, "kubeconfig.message");
 
 	if (object)
 		facts_ok(c, "%s, %s", json_str_or_empty(object, "source"), json_str_or_empty(object, "server"));
@@ -117,16 +121,11 @@ void apiserver_kubeconfig(const struct facts *c)
 
 /* ---- Credentials ---- */
 
-static int64_t number(const json_t *object, const char *key)
-{
-	return json_integer_value(json_object_get(object, key));
-}
-
 /* How to replace an expired or rejected token. */
 static char *new_token(const struct facts *c, const json_t *token)
 {
 	const char *account = text_behind(json_str_or_empty(token, "subject"), "system:serviceaccount:");
-	const char *file = facts_text_at(facts_object(c, "kubeconfig"), "token_file");
+	const char *file = fields_text(c->facts, "kubeconfig.object.token_file");
 	const char *colon = account ? strchr(account, ':') : NULL;
 	char *join = facts_join_here(c), *mend;
 	MEM_AUTO char *ask = NULL, *write = NULL;
@@ -202,10 +201,11 @@ void apiserver_credentials(const struct facts *c)
 		facts_error(c, new_certificate(c), "the client certificate cannot be read: %s",
 			json_str_or_empty(certificate, "unreadable"));
 	else if (certificate)
-		check_span(c, of_certificate, number(certificate, "from_ms"), number(certificate, "until_ms"),
-			new_certificate(c));
+		check_span(c, of_certificate, fields_number(certificate, "from_ms"),
+			fields_number(certificate, "until_ms"), new_certificate(c));
 	if (token)
-		check_span(c, of_token, number(token, "issued_ms"), number(token, "until_ms"), new_token(c, token));
+		check_span(c, of_token, fields_number(token, "issued_ms"), fields_number(token, "until_ms"),
+			new_token(c, token));
 }
 
 /* ---- The API server ---- */
@@ -233,21 +233,21 @@ void apiserver_version(const struct facts *c)
 		{ NULL, NULL, "kubectl --kubeconfig FILE version" },
 	};
 	const json_t *version = facts_object(c, "version");
-	const char *message = facts_message(c, "version"), *git = json_str_or_empty(version, "gitVersion");
-	const char *server = facts_text_at(facts_object(c, "kubeconfig"), "server");
+	const char *message = fields_text(c->facts, "version.message"), *git = json_str_or_empty(version, "gitVersion");
+	const char *server = fields_text(c->facts, "kubeconfig.object.server");
 	int minor = atoi(json_str_or_empty(version, "minor"));
 
-	if (!version && json_str_is(json_object_get(c->facts, "version"), "error", "denied"))
-		facts_error(c, new_token(c, facts_at(facts_object(c, "kubeconfig"), "token")),
+	if (!version && fields_is(c->facts, "version.error", "denied"))
+		facts_error(c, new_token(c, fields_at(c->facts, "kubeconfig.object.token")),
 			"%s does not accept the credentials: %s", server, message);
 	else if (!version && (strstr(message, "not yet valid") || strstr(message, "has expired")))
 		facts_error(c, remedy_for(c, remedies, message), "%s", message);
 	else if (!version)
 		facts_error(c, join_or(c, remedy_for(c, remedies, message)), "%s", message);
-	else if (strcmp(json_str_or_empty(version, "major"), "1") != 0 || minor < APISERVER_MINOR_MIN)
+	else if (strcmp(json_str_or_empty(version, "major"), "1") != 0 || minor < MINOR_MIN)
 		facts_warn(c, mem_dup("upgrade the API server to 1.25 or later"),
 			"%s is %s, older than the versions that kscaled is tested with", server, git);
-	else if (minor > APISERVER_MINOR_MAX)
+	else if (minor > MINOR_MAX)
 		facts_warn(c, mem_dup("use a newer kscaled, if there is one"),
 			"%s is %s, newer than the versions that kscaled is tested with", server, git);
 	else
@@ -257,7 +257,7 @@ void apiserver_version(const struct facts *c)
 void apiserver_clock(const struct facts *c)
 {
 	const json_t *version = facts_object(c, "version");
-	int64_t date_ms = number(version, "date_ms"), skew_ms = number(version, "asked_ms") - date_ms;
+	int64_t date_ms = fields_number(version, "date_ms"), skew_ms = fields_number(version, "asked_ms") - date_ms;
 	long long seconds = llabs((long long)skew_ms / SECOND_MS);
 	const char *way = skew_ms > 0 ? "ahead of" : "behind";
 

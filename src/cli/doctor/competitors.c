@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/doctor/competitors.h"
+#include "cli/doctor/checks.h"
 
 #include <string.h>
 
@@ -13,72 +13,48 @@
 
 /* ---- Leases ---- */
 
-struct lease_state {
-	const char *holder; /* "": none */
-	bool renewed;       /* while gather.c watched it */
-	int64_t watched_ms;
-};
-
-static struct lease_state lease_state_of(const struct facts *c, const char *fact)
-{
-	const json_t *seen = json_object_get(c->facts, fact);
-
-	return (struct lease_state){ .holder = facts_text_at(facts_object(c, fact), "spec.holderIdentity"),
-		.renewed = json_is_true(json_object_get(seen, "renewed")),
-		.watched_ms = json_integer_value(json_object_get(seen, "watched_ms")) };
-}
-
-static bool is_alive(const struct lease_state *h)
-{
-	return *h->holder && h->renewed;
-}
-
+/* gather.c watched whether the holder renews it. */
 void competitors_lease(const struct facts *c)
 {
-	const char *ns = c->setup->namespace_, *name = c->setup->lease_name;
-	bool reported;
-	const json_t *lease = facts_read(c, "lease", &reported);
-	struct lease_state hold = lease_state_of(c, "lease");
+	const char *ns = c->namespace_, *name = c->setup->lease_name,
+		   *holder = fields_text(c->facts, "lease.object.spec.holderIdentity");
 
-	if (reported)
-		return;
 	if (c->setup->no_lease)
 		facts_ok(c, "none needed: --leader-elect=false");
-	else if (!lease)
+	else if (!facts_object(c, "lease"))
 		facts_error(c, facts_restart(c), "Lease %s/%s does not exist: kscaled has never run here", ns, name);
-	else if (!*hold.holder)
+	else if (!*holder)
 		facts_error(c, facts_restart(c), "no one holds the Lease %s/%s: kscaled is stopped or waiting", ns,
 			name);
-	else if (!is_alive(&hold))
+	else if (!json_is_true(fields_at(c->facts, "lease.renewed")))
 		facts_error(c, facts_restart(c),
-			"%s holds the Lease %s/%s, but did not renew it in the %lld seconds it was watched",
-			hold.holder, ns, name, (long long)hold.watched_ms / 1000);
+			"%s holds the Lease %s/%s, but did not renew it in the %lld seconds it was watched", holder, ns,
+			name, (long long)fields_number(c->facts, "lease.watched_ms") / 1000);
 	else
-		facts_ok(c, "%s is the leader and renews the Lease", hold.holder);
+		facts_ok(c, "%s is the leader and renews the Lease", holder);
 }
 
 void competitors_keda(const struct facts *c)
 {
-	const char *ns = c->setup->keda_namespace;
-	const json_t *lease = facts_object(c, "keda-lease"), *deployment = facts_object(c, "keda-deployment");
-	struct lease_state hold = lease_state_of(c, "keda-lease");
-	json_int_t replicas = json_integer_value(facts_at(deployment, "spec.replicas"));
-	bool reported;
+	const char *ns = c->setup->keda_namespace,
+		   *holder = fields_text(c->facts, "keda-lease.object.spec.holderIdentity");
+	const json_t *deployment = facts_object(c, "keda-deployment");
+	int replicas = (int)fields_number(deployment, "spec.replicas");
+	bool is_ours = ns && strcmp(ns, c->namespace_) == 0;
 
-	if (!ns || (strcmp(ns, c->setup->namespace_) == 0 && !deployment)) {
+	if (!ns || (is_ours && !deployment)) {
 		facts_ok(c, ns ? "kscaled runs in KEDA's namespace, KEDA does not" : "--keda-namespace is empty");
 		return;
 	}
-	facts_read(c, "keda-lease", &reported);
-	if (reported)
+	if (!facts_known(c, "keda-lease"))
 		return;
-	if (lease && strcmp(ns, c->setup->namespace_) != 0 && is_alive(&hold) && !c->setup->take_over)
+	if (!is_ours && *holder && json_is_true(fields_at(c->facts, "keda-lease.renewed")) && !c->setup->take_over)
 		facts_error(c, mem_printf("kubectl -n %s scale deployment keda-operator --replicas 0", ns),
-			"KEDA is running: %s holds the Lease %s/operator.keda.sh, so kscaled stays passive",
-			hold.holder, ns);
-	else if (deployment && replicas > 0)
+			"KEDA is running: %s holds the Lease %s/operator.keda.sh, so kscaled stays passive", holder,
+			ns);
+	else if (replicas > 0)
 		facts_warn(c, mem_printf("kubectl -n %s scale deployment keda-operator --replicas 0", ns),
-			"KEDA is installed: Deployment %s/keda-operator wants %d replicas", ns, (int)replicas);
+			"KEDA is installed: Deployment %s/keda-operator wants %d replicas", ns, replicas);
 	else if (deployment)
 		facts_ok(c, "Deployment %s/keda-operator has no replicas", ns);
 	else
@@ -96,7 +72,7 @@ static char *target_key(const json_t *object, const json_t *ref)
 	if (!*version)
 		version = "apps/v1"; /* the default of a ScaledObject, with kind Deployment */
 	slash = strchr(version, '/');
-	return mem_printf("%s %s.%.*s/%s", facts_namespace_of(object), *kind ? kind : "Deployment",
+	return mem_printf("%s %s.%.*s/%s", fields_namespace(object), *kind ? kind : "Deployment",
 		(int)(slash ? slash - version : 0), version, json_str_or_empty(ref, "name"));
 }
 
@@ -105,7 +81,7 @@ static bool is_of(const json_t *hpa, const char *scaledobject)
 	const json_t *owner;
 	size_t i;
 
-	json_array_foreach(facts_at(hpa, "metadata.ownerReferences"), i, owner)
+	json_array_foreach(fields_at(hpa, "metadata.ownerReferences"), i, owner)
 	{
 		if (json_str_is(owner, "kind", "ScaledObject") && json_str_is(owner, "name", scaledobject))
 			return true;
@@ -116,9 +92,9 @@ static bool is_of(const json_t *hpa, const char *scaledobject)
 /* The ScaledObject is annotated to adopt this HPA. */
 static bool is_to_be_taken(const json_t *scaledobject, const json_t *hpa)
 {
-	return strcmp(facts_text_at(scaledobject, "spec.advanced.horizontalPodAutoscalerConfig.name"),
-		       facts_name_of(hpa)) == 0 &&
-		json_str_is(facts_at(scaledobject, "metadata.annotations"),
+	return strcmp(fields_text(scaledobject, "spec.advanced.horizontalPodAutoscalerConfig.name"),
+		       fields_name(hpa)) == 0 &&
+		json_str_is(fields_at(scaledobject, "metadata.annotations"),
 			"scaledobject.keda.sh/transfer-hpa-ownership", "true");
 }
 
@@ -131,43 +107,34 @@ static json_t *targets_of(const json_t *scaledobjects)
 
 	json_array_foreach(scaledobjects, i, so)
 	{
-		MEM_AUTO char *key = target_key(so, facts_at(so, "spec.scaleTargetRef"));
+		MEM_AUTO char *key = target_key(so, fields_at(so, "spec.scaleTargetRef"));
 
 		json_object_set(targets, key, so);
 	}
 	return targets;
 }
 
-static bool check_hpa(const struct facts *c, const json_t *targets, const json_t *hpa, size_t *count)
+void competitors_hpas(const struct facts *c)
 {
-	MEM_AUTO char *key = target_key(hpa, facts_at(hpa, "spec.scaleTargetRef"));
-	const json_t *so = json_object_get(targets, key);
-	const char *ns = facts_namespace_of(hpa), *name = facts_name_of(hpa);
+	json_t *targets = targets_of(fields_at(c->facts, "scaledobjects.object.items"));
+	const json_t *hpa;
+	size_t i, count = 0;
 
-	if (!so || is_of(hpa, facts_name_of(so)) || is_to_be_taken(so, hpa))
-		return false;
-	if (++*count <= REPORTED_MAX)
+	json_array_foreach(fields_at(c->facts, "hpas.object.items"), i, hpa)
+	{
+		MEM_AUTO char *key = target_key(hpa, fields_at(hpa, "spec.scaleTargetRef"));
+		const json_t *so = json_object_get(targets, key);
+		const char *ns = fields_namespace(hpa), *name = fields_name(hpa);
+
+		if (!so || is_of(hpa, fields_name(so)) || is_to_be_taken(so, hpa) || ++count > REPORTED_MAX)
+			continue;
 		facts_error(c, mem_printf("kubectl -n %s delete hpa %s", ns, name),
 			"HorizontalPodAutoscaler %s/%s has the same target as ScaledObject %s/%s, but does not belong "
 			"to it: both scale",
-			ns, name, ns, facts_name_of(so));
-	return true;
-}
-
-void competitors_hpas(const struct facts *c)
-{
-	bool reported;
-	const json_t *objects = facts_read(c, "scaledobjects", &reported), *hpas, *hpa;
-	size_t i, count = 0;
-	json_t *targets;
-
-	hpas = reported ? NULL : facts_read(c, "hpas", &reported);
-	if (reported)
-		return;
-	targets = targets_of(json_object_get(objects, "items"));
-	json_array_foreach(json_object_get(hpas, "items"), i, hpa) check_hpa(c, targets, hpa, &count);
+			ns, name, ns, fields_name(so));
+	}
 	if (count > REPORTED_MAX)
-		facts_error(c, NULL, "and %zu more", count - REPORTED_MAX);
+		diagnosis_more(c->out, c->hop, count - REPORTED_MAX, NULL);
 	if (count == 0)
 		facts_ok(c, "no other HorizontalPodAutoscaler has the target of one of %zu ScaledObjects",
 			json_object_size(targets));

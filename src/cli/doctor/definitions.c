@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/doctor/definitions.h"
+#include "cli/doctor/checks.h"
 
 #include <config.h> /* configure's; in quotes it would be the one of another room */
 #include <string.h>
@@ -9,19 +9,6 @@
 
 const char *const definitions_plurals[] = { "scaledobjects", "scaledjobs", "triggerauthentications",
 	"clustertriggerauthentications", NULL };
-
-static bool serves_our_version(const json_t *crd)
-{
-	const json_t *version;
-	size_t i;
-
-	json_array_foreach(facts_at(crd, "spec.versions"), i, version)
-	{
-		if (json_str_is(version, "name", "v1alpha1"))
-			return json_is_true(json_object_get(version, "served"));
-	}
-	return false;
-}
 
 /* The version that the CRDs should have. */
 static const char *version_of(const struct facts *c)
@@ -33,7 +20,7 @@ enum whose { OURS, OURS_OF_ANOTHER_VERSION, OF_OTHERS };
 
 static enum whose whose(const struct facts *c, const json_t *crd)
 {
-	const json_t *labels = facts_at(crd, "metadata.labels");
+	const json_t *labels = fields_at(crd, "metadata.labels");
 
 	if (!json_str_is(labels, "app.kubernetes.io/name", "kscaled"))
 		return OF_OTHERS;
@@ -48,14 +35,14 @@ static char *mend(const struct facts *c)
 
 	for (const char *const *plural = definitions_plurals; *plural; plural++) {
 		MEM_AUTO char *fact = mem_printf("crd %s", *plural);
-		const json_t *crd = facts_object(c, fact), *notes = facts_at(crd, "metadata.annotations");
+		const json_t *crd = facts_object(c, fact), *notes = fields_at(crd, "metadata.annotations");
 
 		if (crd && c->setup->installer == DOCTOR_HELM &&
 			!json_str_is(notes, "meta.helm.sh/release-name", c->setup->release))
 			return mem_dup("the release was installed without CRDs (crds.install=false): whoever installed "
 				       "the others must apply them all again");
 	}
-	setup.others_crds = false; /* the CRDs are what must be applied */
+	setup.manifests.no_crds = false; /* the CRDs are what must be applied */
 	whole.setup = &setup;
 	return facts_apply(&whole);
 }
@@ -64,18 +51,18 @@ static char *mend(const struct facts *c)
 static bool check(const struct facts *c, const char *plural, size_t counts[3])
 {
 	MEM_AUTO char *fact = mem_printf("crd %s", plural);
-	bool reported;
-	const json_t *crd = facts_read(c, fact, &reported);
+	const json_t *crd = facts_object(c, fact);
 
-	if (reported)
+	if (!facts_known(c, fact))
 		return false;
 	if (!crd)
 		facts_error(c, mend(c), "CustomResourceDefinition %s.keda.sh is missing", plural);
-	else if (!json_str_is(facts_condition(crd, "Established"), "status", "True"))
+	else if (!fields_has_condition(crd, "Established"))
 		facts_error(c, mem_printf("kubectl describe crd %s.keda.sh", plural),
 			"CustomResourceDefinition %s.keda.sh is not established: %s", plural,
-			json_str_or_empty(facts_condition(crd, "NamesAccepted"), "message"));
-	else if (!serves_our_version(crd))
+			json_str_or_empty(fields_condition(crd, "NamesAccepted"), "message"));
+	else if (!json_is_true(
+			 json_object_get(fields_entry(fields_at(crd, "spec.versions"), "name", "v1alpha1"), "served")))
 		facts_error(c, mend(c), "%s.keda.sh is not served as v1alpha1", plural);
 	else
 		counts[whose(c, crd)]++;

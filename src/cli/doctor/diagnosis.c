@@ -34,7 +34,7 @@ void diagnosis_follows(struct diagnosis *d, const char *hop, const char *need)
 	struct diagnosis_line line = { .hop = hop,
 		.status = DIAGNOSIS_SKIPPED,
 		.message = mem_printf("not checked: %s failed", need),
-		.follows = true };
+		.need = need };
 
 	add(d, &line);
 }
@@ -84,6 +84,14 @@ enum diagnosis_status diagnosis_worst(const struct diagnosis *d, const char *hop
 	return worst;
 }
 
+const char *diagnosis_cause(const struct diagnosis *d, const char *hop)
+{
+	for (size_t i = 0; i < d->count; i++)
+		if (strcmp(d->list[i].hop, hop) == 0 && d->list[i].need)
+			return d->list[i].need;
+	return diagnosis_worst(d, hop) == DIAGNOSIS_ERROR ? hop : NULL;
+}
+
 static size_t findings_of(const struct diagnosis *d, const char *hop)
 {
 	size_t count = 0;
@@ -113,7 +121,7 @@ static void put_what_follows(const struct diagnosis *d, struct buf *out)
 	const char *separator = "skipped  ";
 
 	for (size_t i = 0; i < d->count; i++) {
-		if (!d->list[i].follows)
+		if (!d->list[i].need)
 			continue;
 		buf_printf(out, "%s%s", separator, d->list[i].hop);
 		separator = ", ";
@@ -127,7 +135,7 @@ void diagnosis_text(const struct diagnosis *d, struct buf *out)
 {
 	for (size_t i = 0; i < d->count; i++) {
 		const struct diagnosis_line *f = &d->list[i];
-		if (f->follows)
+		if (f->need)
 			continue;
 		bool first = i == 0 || strcmp(d->list[i - 1].hop, f->hop) != 0;
 		bool beside = (f->status <= DIAGNOSIS_SKIPPED && findings_of(d, f->hop) == 1) ||

@@ -21,9 +21,9 @@ struct diagnosis {
 	struct diagnosis_line {
 		const char *hop; /* borrowed: a constant */
 		enum diagnosis_status status;
-		char *message; /* owned, as the next one */
-		char *mend;    /* how to fix it: a command or a sentence; NULL: unknown */
-		bool follows;  /* skipped because of another hop */
+		char *message;    /* owned, as the next one */
+		char *mend;       /* how to fix it: a command or a sentence; NULL: unknown */
+		const char *need; /* the failed hop because of which it was skipped; NULL; borrowed */
 	} * list;
 	size_t count, alloc;
 };
@@ -39,6 +39,9 @@ void diagnosis_done(struct diagnosis *d);
 
 /* Removes all but warnings and errors. */
 void diagnosis_drop_fine(struct diagnosis *d);
+
+/* The failed hop behind a hop's failure: itself, or an earlier one; NULL: it did not fail. */
+const char *diagnosis_cause(const struct diagnosis *d, const char *hop);
 
 /* The worst status of a hop; of all if hop is NULL. DIAGNOSIS_OK without findings. */
 enum diagnosis_status diagnosis_worst(const struct diagnosis *d, const char *hop);

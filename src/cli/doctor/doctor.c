@@ -12,17 +12,13 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/timestamp.h"
-#include "cli/doctor/aggregation.h"
-#include "cli/doctor/apiserver.h"
-#include "cli/doctor/competitors.h"
-#include "cli/doctor/definitions.h"
+#include "cli/commands.h"
+#include "cli/doctor/checks.h"
 #include "cli/doctor/gather.h"
-#include "cli/doctor/pods.h"
 #include "cli/doctor/release.h"
 #include "cli/doctor/rights.h"
-#include "cli/doctor/status.h"
-#include "cli/doctor/webhook.h"
 #include "cli/kubectlplugin.h"
+#include "cli/manifests.h"
 #include "cli/output.h"
 #include "kube/config.h"
 #include "options/options.h"
@@ -48,73 +44,77 @@ static const struct hop {
 	const char *name;
 	void (*check)(const struct facts *c);
 	const char *needs[NEEDS_MAX];
+	const char *facts[2]; /* without an answer for one of them it is not checked */
 } hops[] = {
-	{ "kubeconfig", apiserver_kubeconfig, { NULL } },
-	{ "credentials", apiserver_credentials, { "kubeconfig" } },
-	{ "api-server", apiserver_version, { "kubeconfig" } },
-	{ "clock", apiserver_clock, { "api-server" } },
-	{ "release", release_check, { "api-server" } },
-	{ "pods", pods_check, { "release" } },
-	{ "rights", rights_check, { "api-server" } },
-	{ "crds", definitions_crds, { "api-server" } },
-	{ "service", aggregation_service, { "api-server" } },
-	{ "endpoints", aggregation_endpoints, { "pods", "service" } },
-	{ "apiservice", aggregation_apiservice, { "api-server" } },
-	{ "routing", aggregation_routing, { "pods", "service", "endpoints", "apiservice" } },
-	{ "ca-bundle", aggregation_ca_bundle, { "pods", "apiservice" } },
-	{ "request-header", aggregation_request_header, { "api-server" } },
-	{ "available", aggregation_available, { "pods", "service", "endpoints", "apiservice" } },
-	{ "metric", aggregation_metric, { "crds", "available" } },
-	{ "webhook", webhook_configuration, { "pods" } },
-	{ "webhook-reached", webhook_reached, { "crds", "service", "endpoints", "webhook" } },
-	{ "lease", competitors_lease, { "pods" } },
-	{ "keda", competitors_keda, { "api-server" } },
-	{ "hpas", competitors_hpas, { "crds" } },
-	{ "objects", status_objects, { "pods", "crds" } },
-	{ "certificates", status_certificates, { "pods" } },
-	{ "sources", status_sources, { "pods", "crds" } },
+	{ "kubeconfig", apiserver_kubeconfig, .needs = { NULL } },
+	{ "credentials", apiserver_credentials, .needs = { "kubeconfig" } },
+	{ "api-server", apiserver_version, .needs = { "kubeconfig" } },
+	{ "clock", apiserver_clock, .needs = { "api-server" } },
+	{ "release", release_check, .needs = { "api-server" } },
+	{ "pods", pods_check, .needs = { "release" } },
+	{ "rights", rights_check, .needs = { "api-server" }, .facts = { "rights" } },
+	{ "crds", definitions_crds, .needs = { "api-server" } },
+	{ "service", aggregation_service, .needs = { "api-server" }, .facts = { "service" } },
+	{ "endpoints", aggregation_endpoints, .needs = { "pods", "service" } },
+	{ "apiservice", aggregation_apiservice, .needs = { "api-server" }, .facts = { "apiservice" } },
+	{ "routing", aggregation_routing, .needs = { "pods", "service", "endpoints", "apiservice" } },
+	{ "ca-bundle", aggregation_ca_bundle, .needs = { "pods", "apiservice" } },
+	{ "request-header", aggregation_request_header, .needs = { "api-server" }, .facts = { "request-header" } },
+	{ "available", aggregation_available, .needs = { "pods", "service", "endpoints", "apiservice" } },
+	{ "metric", aggregation_metric, .needs = { "crds", "available" }, .facts = { "discovery" } },
+	{ "webhook", webhook_configuration, .needs = { "pods" }, .facts = { "webhooks" } },
+	{ "webhook-reached", webhook_reached, .needs = { "crds", "service", "endpoints", "webhook" } },
+	{ "lease", competitors_lease, .needs = { "pods" }, .facts = { "lease" } },
+	{ "keda", competitors_keda, .needs = { "api-server" } },
+	{ "hpas", competitors_hpas, .needs = { "crds" }, .facts = { "scaledobjects", "hpas" } },
+	{ "objects", status_objects, .needs = { "pods", "crds" } },
+	{ "certificates", status_certificates, .needs = { "pods" }, .facts = { "certificates" } },
+	{ "sources", status_sources, .needs = { "pods", "crds" } },
 };
 
-/* The failed hop behind this one's failure: itself or an earlier one; NULL: it is fine. */
-static const char *to_blame(const char *name, const char *const *causes)
-{
-	for (size_t i = 0; i < MEM_COUNT(hops); i++)
-		if (strcmp(hops[i].name, name) == 0)
-			return causes[i];
-	return NULL;
-}
-
-static const char *wrong_need(const struct hop *hop, const char *const *causes)
+/* The failed hop behind the failure of a prerequisite; NULL: none failed. */
+static const char *failed_need(const struct diagnosis *found, const struct hop *hop)
 {
 	const char *cause = NULL;
 
 	for (size_t i = 0; !cause && i < NEEDS_MAX && hop->needs[i]; i++)
-		cause = to_blame(hop->needs[i], causes);
+		cause = diagnosis_cause(found, hop->needs[i]);
 	return cause;
+}
+
+/* false: a finding says which answer is missing. */
+static bool knows_facts(const struct facts *c, const struct hop *hop)
+{
+	bool known = true;
+
+	for (size_t i = 0; known && i < MEM_COUNT(hop->facts) && hop->facts[i]; i++)
+		known = facts_known(c, hop->facts[i]);
+	return known;
 }
 
 /* If nothing is installed, the report ends here. */
 #define LAST_WORD "release"
 
-void doctor_check(const struct doctor_setup *setup, json_t *facts, bool reached, int64_t now_ms, struct diagnosis *out)
+void doctor_check(const struct doctor_setup *setup, json_t *facts, int64_t now_ms, struct diagnosis *out)
 {
-	const char *causes[MEM_COUNT(hops)] = { NULL };
-	struct facts c = { .setup = setup, .facts = facts, .now_ms = now_ms, .out = out };
+	struct facts c = { .setup = setup,
+		.namespace_ = setup->manifests.namespace_,
+		.service = setup->manifests.service_name,
+		.account = setup->account ? setup->account : "kscaled",
+		.facts = facts,
+		.now_ms = now_ms,
+		.out = out };
 
 	for (size_t i = 0; i < MEM_COUNT(hops); i++) {
-		const char *need = wrong_need(&hops[i], causes);
+		const char *need = failed_need(out, &hops[i]);
 
 		c.hop = hops[i].name;
 		if (need)
 			diagnosis_follows(out, c.hop, need);
-		else
+		else if (knows_facts(&c, &hops[i]))
 			hops[i].check(&c);
-		causes[i] = need;
-		if (!need &&
-			(diagnosis_worst(out, c.hop) == DIAGNOSIS_ERROR ||
-				(!reached && strcmp(c.hop, "api-server") == 0)))
-			causes[i] = c.hop;
-		if (causes[i] == c.hop && strcmp(c.hop, LAST_WORD) == 0 && !release_is_there(&c)) {
+		if (strcmp(c.hop, LAST_WORD) == 0 && diagnosis_worst(out, c.hop) == DIAGNOSIS_ERROR &&
+			!release_is_there(&c)) {
 			diagnosis_drop_fine(out);
 			return;
 		}
@@ -123,100 +123,34 @@ void doctor_check(const struct doctor_setup *setup, json_t *facts, bool reached,
 
 /* ---- The command line ---- */
 
-static const char help_text[] =
-	"usage: kscaled doctor [OPTION]...\n"
-	"Check each hop from the kubeconfig to a metric; where one fails, print the reason and the command that fixes\n"
-	"it.\n"
-	"\n"
-	"      --kubeconfig FILE        the cluster and the identity (default: kscaled's own, the Pod's, yours)\n"
-	"      --config FILE            kscaled's options (default: " HOST_CONFIG ", if it exists)\n"
-	"  -o, --output json            print the findings as JSON\n"
-	"      --strict                 treat warnings as errors\n"
-	"      --help                   print this text\n"
-	"\n"
-	"How kscaled runs, if neither its configuration nor its installation tells:\n"
-	"      --namespace NS           its namespace (default: where it is found)\n"
-	"      --service-name NAME      the Service behind the APIService\n"
-	"      --watch-namespace NS[,NS]\n"
-	"                               the namespaces that it watches\n"
-	"      --keda-namespace NS      KEDA's namespace\n"
-	"      --restrict-secret-access\n"
-	"                               as the daemon's option of the same name\n"
-	"      --no-webhook             it has no webhook\n"
-	"\n"
-	"How its manifests were made, if you may not list its roles:\n"
-	"      --host HOST:PORT         for kscaled outside the cluster\n"
-	"      --scale-kinds KIND[,KIND]\n"
-	"                               as given to kscaled manifests; so are the next two\n"
-	"      --no-scaledjobs          no rights on Jobs\n"
-	"      --service-account-tokens rights on tokens of service accounts\n"
-	"\n"
-	"Exit status: 0 no errors, at most warnings; 1 errors; 2 the cluster cannot be reached, or wrong usage.\n";
-
-enum {
-	KUBECONFIG = 256,
-	CONFIG,
-	STRICT,
-	NAMESPACE,
-	SERVICE_NAME,
-	WATCH_NAMESPACE,
-	KEDA_NAMESPACE,
-	RESTRICT_SECRETS,
-	NO_WEBHOOK,
-	HOST,
-	SCALE_KINDS,
-	NO_SCALEDJOBS,
-	TOKENS
-};
-
-static const struct option options[] = {
-	{ "kubeconfig", required_argument, NULL, KUBECONFIG },
-	{ "config", required_argument, NULL, CONFIG },
-	{ "output", required_argument, NULL, 'o' },
-	{ "strict", no_argument, NULL, STRICT },
-	{ "namespace", required_argument, NULL, NAMESPACE },
-	{ "service-name", required_argument, NULL, SERVICE_NAME },
-	{ "watch-namespace", required_argument, NULL, WATCH_NAMESPACE },
-	{ "keda-namespace", required_argument, NULL, KEDA_NAMESPACE },
-	{ "restrict-secret-access", no_argument, NULL, RESTRICT_SECRETS },
-	{ "no-webhook", no_argument, NULL, NO_WEBHOOK },
-	{ "host", required_argument, NULL, HOST },
-	{ "scale-kinds", required_argument, NULL, SCALE_KINDS },
-	{ "no-scaledjobs", no_argument, NULL, NO_SCALEDJOBS },
-	{ "service-account-tokens", no_argument, NULL, TOKENS },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+struct doctor_arguments {
+	struct doctor_setup setup;
+	const char *config, *output;
+	bool strict;
 };
 
 static const char *const formats[] = { "json", NULL };
 
-static const char *const *values(const char *option)
-{
-	return strcmp(option, "output") == 0 ? formats : NULL;
-}
-
-const struct commandline cli_doctor_line = { .help = help_text, .options = options, .values = values };
-
-struct doctor_arguments {
-	struct doctor_setup setup;
-	bool json, strict, help;
+static const struct option options[] = {
+#define AT(member) .offset = offsetof(struct doctor_arguments, member)
+	{ "kubeconfig", OPTION_TEXT, AT(setup.kubeconfig), "FILE",
+		"the cluster and the identity (default: kscaled's own, the Pod's, yours)" },
+	{ "config", OPTION_TEXT, AT(config), "FILE", "kscaled's options (default: " HOST_CONFIG ", if it exists)" },
+	{ "output", OPTION_WORD, AT(output), "json", "print the findings as JSON", .letter = 'o', .words = formats },
+	{ "strict", OPTION_SWITCH, AT(strict), NULL, "treat warnings as errors" },
+	{ .name = NULL },
 };
 
-/* The value of --config, which is needed before the other options. NULL: not given. */
-static const char *config_given(int argc, char **argv)
-{
-	const char *given = NULL;
-
-	for (int i = 1; i < argc; i++) {
-		const char *value = text_behind(argv[i], "--config");
-
-		if (value && *value == '=')
-			given = value + 1;
-		else if (value && !*value && i + 1 < argc)
-			given = argv[i + 1];
-	}
-	return given;
-}
+static const struct option setup_options[] = {
+	{ "namespace", OPTION_LABEL, AT(setup.manifests.namespace_), "NS",
+		"its namespace (default: where it is found)" },
+	{ "service-name", OPTION_LABEL, AT(setup.manifests.service_name), "NAME", "the Service behind the APIService" },
+	{ "keda-namespace", OPTION_OPTIONAL_LABEL, AT(setup.keda_namespace), "NS", "KEDA's namespace" },
+	{ "host", OPTION_TEXT, AT(setup.manifests.host), "HOST:PORT",
+		"where the API server reaches it outside the cluster" },
+	{ .name = NULL },
+#undef AT
+};
 
 static int load_with(const char *config, struct options *o, struct err *err)
 {
@@ -229,9 +163,9 @@ static int load_with(const char *config, struct options *o, struct err *err)
  * As the daemon does; if neither the command line nor the environment names a configuration file,
  * with that of the systemd unit, if it exists.
  */
-static int load_options(int argc, char **argv, struct options *o, struct err *err)
+static int load_options(const char *config, struct options *o, struct err *err)
 {
-	if (load_with(config_given(argc, argv), o, err))
+	if (load_with(config, o, err))
 		return -1;
 	if (o->config || access(HOST_CONFIG, R_OK) != 0)
 		return 0;
@@ -239,99 +173,38 @@ static int load_options(int argc, char **argv, struct options *o, struct err *er
 	return load_with(HOST_CONFIG, o, err);
 }
 
-static struct doctor_setup setup_of(const struct options *o)
+static const char *not_empty(const char *text)
 {
-	return (struct doctor_setup){ .program = kubectlplugin_runs() ? "kubectl kscaled" : "kscaled",
-		.kubeconfig = o->kubeconfig,
-		.namespace_ = o->namespace_,
-		.service_name = o->service_name,
-		.lease_name = o->lease_name,
-		.keda_namespace = o->keda_namespace,
-		.watch_namespaces = o->watch_namespaces,
-		.tls_cert_file = o->tls_cert_file,
-		.secure_port = o->secure_port,
-		.webhook = o->webhook,
-		.restrict_secrets = o->restrict_secret_access,
-		.take_over = o->take_over,
-		.no_lease = !o->leader_elect };
+	return text && *text ? text : NULL;
 }
 
-static bool is_namespace(const char *option, const char *name)
+/* The command line overrides the daemon's options. */
+static void complete_setup(struct doctor_setup *s, const struct options *o)
 {
-	if (dnsname_is_label(name, strlen(name)))
-		return true;
-	fprintf(stderr, "kscaled doctor: --%s: \"%.80s\" is not a Kubernetes name\n", option, name);
-	return false;
-}
+	struct manifests_params *m = &s->manifests;
 
-static bool take_format(struct doctor_arguments *a, const char *text)
-{
-	a->json = strcmp(text, "json") == 0;
-	if (!a->json)
-		fprintf(stderr, "kscaled doctor: -o: \"%.80s\" is not json\n", text);
-	return a->json;
-}
-
-static bool take(struct doctor_arguments *a, int c, const char *value)
-{
-	struct doctor_setup *s = &a->setup;
-
-	switch (c) {
-	case 'h': a->help = true; return true;
-	case 'o': return take_format(a, value);
-	case KUBECONFIG: s->kubeconfig = value; return true;
-	case CONFIG: return true; /* read by config_given */
-	case STRICT: a->strict = true; return true;
-	case NAMESPACE: s->namespace_ = value; return is_namespace("namespace", value);
-	case SERVICE_NAME:
-		s->service_name = value;
-		s->given |= DOCTOR_GIVEN_SERVICE;
-		return is_namespace("service-name", value);
-	case WATCH_NAMESPACE:
-		s->watch_namespaces = *value ? value : NULL;
-		s->given |= DOCTOR_GIVEN_WATCH;
-		return true;
-	case KEDA_NAMESPACE:
-		s->keda_namespace = *value ? value : NULL;
-		s->given |= DOCTOR_GIVEN_KEDA;
-		return !*value || is_namespace("keda-namespace", value);
-	case RESTRICT_SECRETS: s->restrict_secrets = true; return true;
-	case NO_WEBHOOK: s->webhook = false; return true;
-	case HOST: s->host = value; return true;
-	case SCALE_KINDS: s->scale_kinds = value; return true;
-	case NO_SCALEDJOBS: s->no_scaledjobs = true; return true;
-	case TOKENS: s->service_account_tokens = true; return true;
-	default: fputs("Try \"kscaled doctor --help\".\n", stderr); return false;
-	}
-}
-
-static bool read_arguments(int argc, char **argv, struct doctor_arguments *a)
-{
-	int c;
-
-	optind = 0; /* glibc: reset, main may have used getopt */
-	while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1)
-		if (!take(a, c, optarg))
-			return false;
-	if (optind < argc)
-		fprintf(stderr, "kscaled doctor: unexpected argument \"%.80s\": only options are allowed\n",
-			argv[optind]);
-	return optind == argc;
+	s->program = kubectlplugin_runs() ? "kubectl kscaled" : "kscaled";
+	s->kubeconfig = s->kubeconfig ? s->kubeconfig : o->kubeconfig;
+	s->lease_name = o->lease_name;
+	s->keda_namespace = not_empty(s->keda_namespace ? s->keda_namespace : o->keda_namespace);
+	s->tls_cert_file = o->tls_cert_file;
+	s->secure_port = o->secure_port;
+	s->take_over = o->take_over;
+	s->no_lease = !o->leader_elect;
+	m->namespace_ = m->namespace_ ? m->namespace_ : o->namespace_;
+	m->service_name = m->service_name ? m->service_name : o->service_name;
+	m->watch_namespaces = not_empty(m->watch_namespaces ? m->watch_namespaces : o->watch_namespaces);
+	m->no_webhook |= !o->webhook;
+	m->restrict_secrets |= o->restrict_secret_access;
 }
 
 /* Generating the manifests checks their options. */
-static bool check_setup(const struct doctor_setup *setup)
+static int check_setup(const struct doctor_setup *setup, struct err *err)
 {
-	struct doctor_setup known = *setup;
-	struct err err = { 0 };
-	json_t *needs;
+	struct documents *manifests = rights_manifests(setup, err);
 
-	known.namespace_ = known.namespace_ ? known.namespace_ : "kscaled";
-	needs = rights_needed(&known, &err);
-	if (!needs)
-		fprintf(stderr, "kscaled doctor: %s\n", err.msg);
-	json_decref(needs);
-	return needs != NULL;
+	documents_free(manifests);
+	return manifests ? 0 : -1;
 }
 
 /* ---- All of it ---- */
@@ -361,77 +234,85 @@ static void find_admin(struct doctor_setup *setup)
 		setup->admin = K3S_KUBECONFIG;
 }
 
-static bool print(const struct doctor_arguments *a, const struct diagnosis *found)
+static int print(const struct doctor_arguments *a, const struct diagnosis *found, struct err *err)
 {
 	struct buf out = BUF_INIT(SIZE_MAX);
 	json_t *list;
-	bool good;
+	int failed;
 
-	if (a->json) {
+	if (a->output) {
 		list = diagnosis_json(found);
-		good = output_json("kscaled doctor", list);
+		failed = output_json(list, err);
 		json_decref(list);
-		return good;
+		return failed;
 	}
 	diagnosis_text(found, &out);
-	good = output_text("kscaled doctor", &out);
+	failed = output_text(&out, err);
 	buf_done(&out);
-	return good;
+	return failed;
 }
 
-static int run(struct doctor_arguments *a)
+static int run(struct doctor_arguments *a, struct err *err)
 {
 	MEM_AUTO char *kubeconfig = NULL;
 	struct diagnosis found = { 0 };
 	enum diagnosis_status worst;
 	json_t *facts;
-	bool reached, printed;
+	bool reached;
+	int unprinted;
 
 	find_kubeconfig(&a->setup, &kubeconfig);
 	find_admin(&a->setup);
 	reached = gather_apiserver(&a->setup, &facts);
 	if (reached)
 		gather_cluster(&a->setup, facts);
-	doctor_check(&a->setup, facts, reached, timestamp_now_ms(), &found);
-	printed = print(a, &found);
+	doctor_check(&a->setup, facts, timestamp_now_ms(), &found);
+	unprinted = print(a, &found, err);
 	worst = diagnosis_worst(&found, NULL);
 	diagnosis_done(&found);
 	json_decref(facts);
-	if (!reached || !printed)
+	if (!reached || unprinted)
 		return UNREACHABLE;
 	return worst == DIAGNOSIS_ERROR || (a->strict && worst == DIAGNOSIS_WARNING) ? WRONG : FINE;
 }
 
-static int read_and_run(int argc, char **argv, struct doctor_arguments *a)
+static int run_doctor(void *arguments, char **operands, int count, struct err *err)
 {
-	if (!read_arguments(argc, argv, a))
-		return UNREACHABLE;
-	if (a->help) {
-		fputs(help_text, stdout);
-		return FINE;
-	}
-	return check_setup(&a->setup) ? run(a) : UNREACHABLE;
-}
-
-int cli_doctor(int argc, char **argv)
-{
-	static char name[] = "kscaled doctor"; /* getopt's messages begin with it */
 	MEM_AUTO char *kubeconfig = kubectlplugin_runs() ? kubectlplugin_kubeconfig() : NULL;
-	struct doctor_arguments a = { .help = false };
+	struct doctor_arguments *a = arguments;
+	struct doctor_setup given;
 	struct options o;
-	struct err err = { 0 };
 	int status;
 
-	argv[0] = name;
+	(void)operands;
+	(void)count;
 	json_wipe_on_free();
-	if (load_options(argc, argv, &o, &err)) {
-		fprintf(stderr, "%s: %s\n", name, err.msg);
+	if (load_options(a->config, &o, err))
 		return UNREACHABLE;
-	}
-	a.setup = setup_of(&o);
-	if (kubeconfig)
-		a.setup.kubeconfig = kubeconfig;
-	status = read_and_run(argc, argv, &a);
+	if (!a->setup.kubeconfig)
+		a->setup.kubeconfig = kubeconfig;
+	given = a->setup;
+	a->setup.given = &given;
+	complete_setup(&a->setup, &o);
+	status = check_setup(&a->setup, err) < 0 ? UNREACHABLE : run(a, err);
 	options_done(&o);
 	return status;
 }
+
+const struct commandline cli_doctor_line = {
+	.name = "doctor",
+	.summary = "checks every hop from the kubeconfig to a metric and suggests fixes",
+	.usage = "[OPTION]...",
+	.text = "Check each hop from the kubeconfig to a metric; where one fails, print the reason and the command "
+		"that\n"
+		"fixes it.",
+	.end = "Exit status: 0 no errors, at most warnings; 1 errors; 2 the cluster cannot be reached, or wrong usage.",
+	.tables = { { .options = options },
+		{ .options = setup_options,
+			.heading = "How kscaled runs, if neither its configuration nor its installation tells:" },
+		{ .options = manifests_rights_options,
+			.base = offsetof(struct doctor_arguments, setup.manifests),
+			.heading = "As for kscaled manifests, if you may not list its roles:" } },
+	.size = sizeof(struct doctor_arguments),
+	.run = run_doctor,
+};

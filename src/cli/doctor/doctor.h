@@ -8,19 +8,9 @@
  * hops' order and dependencies.
  */
 
-#include "cli/commandline.h"
 #include "cli/doctor/facts.h"
 
-extern const struct commandline cli_doctor_line;
-
-/*
- * The sub-command: argv[0] is its name. Reads the daemon's options; the command line overrides
- * them. Returns the exit status: 0: no errors; 1: errors; 2: the cluster cannot be reached, or
- * wrong usage.
- */
-int cli_doctor(int argc, char **argv);
-
-/* Checks the gathered facts into *out. reached: gather_cluster was called. */
-void doctor_check(const struct doctor_setup *setup, json_t *facts, bool reached, int64_t now_ms, struct diagnosis *out);
+/* Checks the gathered facts into *out. */
+void doctor_check(const struct doctor_setup *setup, json_t *facts, int64_t now_ms, struct diagnosis *out);
 
 #endif

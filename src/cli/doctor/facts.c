@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "base/timestamp.h"
+#include "cli/commands.h"
+#include "cli/host/optiontext.h"
 #include "cli/plaintext.h"
 
 /* ---- Facts ---- */
@@ -19,97 +21,27 @@ const json_t *facts_object(const struct facts *c, const char *fact)
 	return json_object_get(json_object_get(c->facts, fact), "object");
 }
 
-const char *facts_message(const struct facts *c, const char *fact)
-{
-	return json_str_or_empty(json_object_get(c->facts, fact), "message");
-}
-
 bool facts_lacks(const struct facts *c, const char *fact)
 {
 	return json_str_is(json_object_get(c->facts, fact), "error", "missing");
 }
 
-const json_t *facts_read(const struct facts *c, const char *fact, bool *reported)
+bool facts_known(const struct facts *c, const char *fact)
 {
-	const json_t *found = json_object_get(c->facts, fact), *object = json_object_get(found, "object");
+	const json_t *found = json_object_get(c->facts, fact);
 
-	*reported = !object && !facts_lacks(c, fact);
-	if (*reported && json_str_is(found, "error", "denied"))
+	if (json_object_get(found, "object") || facts_lacks(c, fact))
+		return true;
+	if (json_str_is(found, "error", "denied"))
 		facts_skip(c, "not checked: needs %s", json_str_or_empty(found, "wanted"));
-	else if (*reported)
+	else
 		facts_error(c, NULL, "%s could not be read: %s", fact, json_str_or_empty(found, "message"));
-	return object;
+	return false;
 }
 
-const json_t *facts_at(const json_t *object, const char *path)
+const json_t *facts_container(const json_t *facts)
 {
-	char key[64];
-
-	while (object && *path) {
-		size_t len = strcspn(path, ".");
-
-		snprintf(key, sizeof(key), "%.*s", (int)len, path);
-		object = json_object_get(object, key);
-		path += len + (path[len] == '.');
-	}
-	return object;
-}
-
-const char *facts_text_at(const json_t *object, const char *path)
-{
-	const char *text = json_string_value(facts_at(object, path));
-
-	return text ? text : "";
-}
-
-const json_t *facts_condition(const json_t *object, const char *type)
-{
-	const json_t *condition;
-	size_t i;
-
-	json_array_foreach(facts_at(object, "status.conditions"), i, condition)
-	{
-		if (json_str_is(condition, "type", type))
-			return condition;
-	}
-	return NULL;
-}
-
-const json_t *facts_container(const json_t *deployment)
-{
-	const json_t *one;
-	size_t i;
-
-	json_array_foreach(facts_at(deployment, "spec.template.spec.containers"), i, one)
-	{
-		if (json_str_is(one, "name", "kscaled"))
-			return one;
-	}
-	return NULL;
-}
-
-const char *facts_namespace_of(const json_t *object)
-{
-	return facts_text_at(object, "metadata.namespace");
-}
-
-const char *facts_name_of(const json_t *object)
-{
-	return facts_text_at(object, "metadata.name");
-}
-
-int64_t facts_time_at(const json_t *object, const char *path)
-{
-	int64_t ms = 0;
-
-	return timestamp_parse(facts_text_at(object, path), &ms, NULL) == 0 ? ms : 0;
-}
-
-bool facts_bundle_has(const char *bundle, const char *certificate)
-{
-	MEM_AUTO char *copy = mem_dup(certificate);
-
-	return bundle && strstr(bundle, text_trim(copy, " \r\n")) != NULL;
+	return fields_entry(fields_at(facts, "deployment.object.spec.template.spec.containers"), "name", "kscaled");
 }
 
 /* ---- Findings ---- */
@@ -142,6 +74,20 @@ void facts_error(const struct facts *c, char *mend, const char *fmt, ...)
 	ADD(DIAGNOSIS_ERROR, mend);
 }
 
+bool facts_bundle(const struct facts *c, const char *what, const char *encoded, const char *ca, char *mend)
+{
+	MEM_AUTO char *bundle = base64_decode(encoded, NULL), *copy = mem_dup(ca);
+	bool good = *encoded && (!*ca || (bundle && strstr(bundle, text_trim(copy, " \r\n"))));
+
+	if (good)
+		free(mend);
+	else if (*encoded)
+		facts_error(c, mend, "the caBundle of %s lacks kscaled's CA", what);
+	else
+		facts_error(c, mend, "%s has no caBundle: no kscaled has been leader since it was created", what);
+	return good;
+}
+
 /* ---- Commands ---- */
 
 const char *facts_program(const struct facts *c)
@@ -172,71 +118,53 @@ static bool in_cluster(const struct facts *c)
  */
 static void put_host(const struct facts *c, struct buf *out)
 {
-	const json_t *service = facts_object(c, "service"), *slice = NULL;
-	const char *name = facts_text_at(service, "spec.externalName"), *address;
-	json_int_t port = json_integer_value(
-		facts_at(json_array_get(facts_at(service, "spec.ports"), 0), *name ? "port" : "targetPort"));
+	const json_t *service = facts_object(c, "service");
+	const char *name = fields_text(service, "spec.externalName"),
+		   *address = fields_text(c->facts, "endpointslices.object.items.0.endpoints.0.addresses.0");
+	json_int_t port = fields_number(service, *name ? "spec.ports.0.port" : "spec.ports.0.targetPort");
 
-	if (c->setup->host) {
-		buf_printf(out, " --host %s", c->setup->host);
+	if (c->setup->manifests.host)
+		buf_printf(out, " --host %s", c->setup->manifests.host);
+	else if (in_cluster(c))
 		return;
-	}
-	if (in_cluster(c))
-		return;
-	slice = json_array_get(facts_at(facts_object(c, "endpointslices"), "items"), 0);
-	address = json_string_value(
-		json_array_get(facts_at(json_array_get(json_object_get(slice, "endpoints"), 0), "addresses"), 0));
-	if (*name && port > 0)
+	else if (*name && port > 0)
 		buf_printf(out, " --host %s:%d", name, (int)port);
-	else if (address && port > 0 && !facts_at(service, "spec.selector"))
+	else if (fields_at(service, "spec.selector"))
+		return;
+	else if (*address && port > 0)
 		buf_printf(out, strchr(address, ':') ? " --host [%s]:%d" : " --host %s:%d", address, (int)port);
-	else if (c->setup->installer != DOCTOR_JOIN && !facts_at(service, "spec.selector"))
+	else if (c->setup->installer != DOCTOR_JOIN)
 		buf_printf(out, " --host HOST:%d", c->setup->secure_port);
 }
 
-static void put_text(struct buf *out, const char *option, const char *value, const char *usual)
+static const char *unless_usual(const char *name)
 {
-	if (!value || (usual && strcmp(value, usual) == 0))
-		return;
-	buf_printf(out, " --%s ", option);
-	plaintext_put_word(out, value);
-}
-
-static void put_flag(struct buf *out, const char *option, bool is_set)
-{
-	if (is_set)
-		buf_printf(out, " --%s", option);
+	return strcmp(name, "kscaled") == 0 ? NULL : name;
 }
 
 /* The options that `kscaled manifests` and `kscaled join` share. */
 static void put_options(const struct facts *c, struct buf *out)
 {
-	const struct doctor_setup *s = c->setup;
+	struct manifests_params shown = c->setup->manifests;
 
+	shown.namespace_ = unless_usual(shown.namespace_);
+	shown.service_name = unless_usual(shown.service_name);
+	shown.scale_kinds = c->setup->lost_kinds ? "KINDS" : shown.scale_kinds;
 	put_host(c, out);
-	put_text(out, "namespace", s->namespace_, "kscaled");
-	put_text(out, "service-name", s->service_name, "kscaled");
-	put_text(out, "watch-namespace", s->watch_namespaces, NULL);
-	put_text(out, "scale-kinds", s->lost_kinds ? "KINDS" : s->scale_kinds, NULL);
-	put_flag(out, "no-scaledjobs", s->no_scaledjobs);
-	put_flag(out, "restrict-secret-access", s->restrict_secrets);
-	put_flag(out, "service-account-tokens", s->service_account_tokens);
-	put_flag(out, "no-webhook", !s->webhook);
+	optiontext_put(out, manifests_name_options, &shown, ' ');
+	optiontext_put(out, manifests_rights_options, &shown, ' ');
 }
 
 static char *by_manifests(const struct facts *c, const char *more)
 {
-	const struct doctor_setup *s = c->setup;
+	struct manifests_params shown = c->setup->manifests;
 	struct buf out = BUF_INIT(SIZE_MAX);
 
 	buf_printf(&out, "%s manifests", facts_program(c));
 	put_options(c, &out);
-	put_flag(&out, "no-crds", s->others_crds);
-	put_text(&out, "image", strstr(more, "--image ") ? NULL : s->image, NULL);
-	put_text(&out, "replicas", s->replicas, NULL);
-	put_text(&out, "priority-class", s->priority_class, NULL);
-	put_text(&out, "monitor", s->monitor, NULL);
-	put_flag(&out, "network-policy", s->network_policy);
+	shown.host = NULL; /* put already */
+	shown.image = strstr(more, "--image ") ? NULL : shown.image;
+	optiontext_put(&out, cli_manifests_line.tables[0].options, &shown, ' ');
 	buf_printf(&out, "%s%s | kubectl apply -f -", *more ? " " : "", more);
 	return buf_take(&out);
 }
@@ -250,9 +178,9 @@ static char *by_helm(const struct facts *c, const char *values)
 	buf_puts(&out, "helm upgrade ");
 	plaintext_put_word(&out, s->release);
 	buf_printf(&out, " kscaled-%s.tgz", s->version ? s->version : "VERSION");
-	put_text(&out, "namespace", s->release_namespace, NULL);
+	optiontext_put_one(&out, "namespace", s->release_namespace, ' ');
 	buf_puts(&out, " --reuse-values");
-	put_text(&out, "set", *values ? values : NULL, NULL);
+	optiontext_put_one(&out, "set", *values ? values : NULL, ' ');
 	return buf_take(&out);
 }
 
@@ -268,7 +196,7 @@ static char *by_join(const struct facts *c, const char *more)
 		return mem_printf("sudo kscaled join %s%s", s->joined, more);
 	buf_puts(&out, s->knows_roles ? "sudo kscaled join" : "`sudo kscaled join");
 	/* kscaled's own kubeconfig lacks the rights to join. */
-	put_text(&out, "kubeconfig", s->admin && !facts_object(c, "joined") ? s->admin : "ADMIN", NULL);
+	optiontext_put_one(&out, "kubeconfig", s->admin && !facts_object(c, "joined") ? s->admin : "ADMIN", ' ');
 	if (s->knows_roles)
 		put_options(c, &out);
 	buf_puts(&out, more);
@@ -306,7 +234,7 @@ char *facts_apply_at(const struct facts *c, const char *host)
 
 	if (c->setup->installer == DOCTOR_JOIN)
 		return by_join(c, more);
-	setup.host = host;
+	setup.manifests.host = host;
 	there.setup = &setup;
 	return facts_apply(&there);
 }
@@ -324,6 +252,6 @@ char *facts_explain(const struct facts *c, const char *kind, const char *namespa
 char *facts_restart(const struct facts *c)
 {
 	if (in_cluster(c))
-		return mem_printf("kubectl -n %s rollout restart deployment/kscaled", c->setup->namespace_);
+		return mem_printf("kubectl -n %s rollout restart deployment/kscaled", c->namespace_);
 	return mem_dup("sudo systemctl restart kscaled");
 }

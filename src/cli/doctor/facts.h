@@ -15,56 +15,50 @@
 #include <stdint.h>
 
 #include "cli/doctor/diagnosis.h"
+#include "cli/fields.h"
+#include "cli/manifests.h"
 
 /* What installed the objects in the cluster, and can do so again. */
 enum doctor_installer { DOCTOR_MANIFESTS, DOCTOR_HELM, DOCTOR_JOIN, DOCTOR_OTHERS };
 
-/* Options given on the command line, which override what the cluster tells. */
-enum {
-	DOCTOR_GIVEN_SERVICE = 1 << 0,
-	DOCTOR_GIVEN_WATCH = 1 << 1,
-	DOCTOR_GIVEN_KEDA = 1 << 2,
-};
-
 struct doctor_setup {        /* strings are borrowed; NULL: not set */
 	const char *program; /* how the user calls it: "kscaled", NULL, or "kubectl kscaled" */
+	/* What the command line set, which overrides what the cluster tells; NULL: nothing. */
+	const struct doctor_setup *given;
+	/*
+	 * Options of `kscaled manifests` that make this installation. namespace_ is not NULL once
+	 * the kubeconfig is read, service_name never.
+	 */
+	struct manifests_params manifests;
 	/* Of the daemon's options. */
-	const char *kubeconfig;   /* NULL: the service account of the Pod */
-	const char *namespace_;   /* kscaled's; never NULL once the kubeconfig is read */
-	bool guessed_namespace;   /* set neither by an option nor by the Pod */
-	const char *service_name; /* never NULL; nor is lease_name */
-	const char *lease_name;
-	const char *keda_namespace;   /* NULL: ignore KEDA */
-	const char *watch_namespaces; /* "a,b"; NULL: all */
-	const char *tls_cert_file;    /* NULL: kscaled has its own CA */
+	const char *kubeconfig;     /* NULL: the service account of the Pod */
+	const char *lease_name;     /* never NULL */
+	const char *keda_namespace; /* NULL: ignore KEDA */
+	const char *tls_cert_file;  /* NULL: kscaled has its own CA */
 	int secure_port;
-	bool webhook, restrict_secrets, take_over, no_lease;
-	/* Of `kscaled manifests`. */
-	const char *host;        /* "HOST:PORT" */
-	const char *scale_kinds; /* NULL: all */
-	bool no_scaledjobs, service_account_tokens;
-	unsigned given; /* DOCTOR_GIVEN_... */
+	bool take_over, no_lease;
 	/* Of the installation, read from its objects (release.c). */
 	enum doctor_installer installer;
-	const char *release;                                     /* Helm's release name; or "it is managed by x" */
-	const char *release_namespace;                           /* Helm's */
-	const char *version;                                     /* of kscaled; NULL: unknown */
-	const char *account;                                     /* of the Pod; NULL: "kscaled" */
-	const char *image, *replicas, *priority_class, *monitor; /* options of `kscaled manifests` */
-	const char *joined;                                      /* the arguments of `kscaled join`; NULL: unknown */
-	const char *admin;                                       /* an administrator's kubeconfig; NULL: unknown */
-	bool network_policy, others_crds;
-	bool lost_kinds;  /* the kinds it may scale are unknown; scale_kinds is the minimum */
-	bool in_pod;      /* it has a Deployment */
-	bool knows_roles; /* the roles could be listed */
-	bool no_roles;    /* it has none: its rights are granted by other means */
+	const char *release;           /* Helm's release name; or "it is managed by x" */
+	const char *release_namespace; /* Helm's */
+	const char *version;           /* of kscaled; NULL: unknown */
+	const char *account;           /* of the Pod; NULL: "kscaled" */
+	const char *joined;            /* the arguments of `kscaled join`; NULL: unknown */
+	const char *admin;             /* an administrator's kubeconfig; NULL: unknown */
+	bool guessed_namespace;        /* set neither by an option nor by the Pod */
+	bool lost_kinds;               /* the kinds it may scale are unknown; manifests.scale_kinds is the minimum */
+	bool in_pod;                   /* it has a Deployment */
+	bool outside;                  /* it surely has none: kscaled runs outside the cluster */
+	bool knows_roles;              /* the roles could be listed */
+	bool no_roles;                 /* it has none: its rights are granted by other means */
 };
 
 struct facts {
 	const struct doctor_setup *setup;
-	json_t *facts;   /* borrowed */
-	int64_t now_ms;  /* the wall clock */
-	const char *hop; /* being checked */
+	const char *namespace_, *service, *account; /* kscaled's, of the setup */
+	json_t *facts;                              /* borrowed */
+	int64_t now_ms;                             /* the wall clock */
+	const char *hop;                            /* being checked */
 	struct diagnosis *out;
 };
 
@@ -72,31 +66,16 @@ struct facts {
 
 /* Borrowed. NULL: missing, or an error. */
 const json_t *facts_object(const struct facts *c, const char *fact);
-/* The message of the error; "": none. */
-const char *facts_message(const struct facts *c, const char *fact);
 /* The API server answered that the object does not exist. */
 bool facts_lacks(const struct facts *c, const char *fact);
 /*
- * The object. NULL: it does not exist; or, with *reported, reading it failed, and a finding says
- * so: skipped if the user lacks the right, otherwise an error.
+ * Whether the answer is known: the object, or that it does not exist. Otherwise adds a finding:
+ * skipped if the user lacks the right, else an error.
  */
-const json_t *facts_read(const struct facts *c, const char *fact, bool *reported);
+bool facts_known(const struct facts *c, const char *fact);
 
-/* A field by its dotted path. NULL, or "": absent. */
-const json_t *facts_at(const json_t *object, const char *path);
-const char *facts_text_at(const json_t *object, const char *path);
-/* The condition of this type in status.conditions; NULL: none. */
-const json_t *facts_condition(const json_t *object, const char *type);
-/* The container `kscaled` of a Deployment; NULL: none. */
-const json_t *facts_container(const json_t *deployment);
-/* metadata.namespace and metadata.name. */
-const char *facts_namespace_of(const json_t *object);
-const char *facts_name_of(const json_t *object);
-/* "2026-01-02T03:04:05Z" as milliseconds; 0: not a timestamp. */
-int64_t facts_time_at(const json_t *object, const char *path);
-
-/* Whether a decoded caBundle (PEM, or NULL) contains this certificate. */
-bool facts_bundle_has(const char *bundle, const char *certificate);
+/* The container `kscaled` of the Deployment; NULL: none. */
+const json_t *facts_container(const json_t *facts);
 
 /* ---- Findings ---- */
 
@@ -105,6 +84,12 @@ void facts_skip(const struct facts *c, const char *fmt, ...) __attribute__((form
 /* mend: taken, may be NULL. */
 void facts_warn(const struct facts *c, char *mend, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void facts_error(const struct facts *c, char *mend, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/*
+ * Whether a caBundle, in base64, contains the CA (PEM; "": any will do); false: a finding says that
+ * it does not. what: "the APIService"; mend: taken.
+ */
+bool facts_bundle(const struct facts *c, const char *what, const char *encoded, const char *ca, char *mend);
 
 /* ---- Fixes; the caller owns them ---- */
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/doctor/gather.h"
 
-#include <config.h> /* configure's; in quotes it would be the one of another room */
-#include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,21 +15,18 @@
 #include "cli/doctor/gather_parts.h"
 #include "cli/doctor/release.h"
 #include "cli/doctor/rights.h"
+#include "cli/fetch.h"
 #include "cli/host/cluster.h"
 #include "cli/host/hostfiles.h"
-#include "cli/host/pruning.h"
 #include "cli/host/steps.h"
 #include "control/certs/certs.h"
 #include "control/leader/leaderkeda.h"
 #include "control/leader/leaderrecord.h"
 #include "kube/tokenfacts.h"
-#include "net/http/httpc.h"
 #include "net/http/httpstatus.h"
 #include "net/tls/x509.h"
 
-#define DEADLINE_MS   10000
-#define WATCH_MAX_MS  30000 /* for a Lease, whatever its duration */
-#define FILE_SIZE_MAX (1 << 20)
+#define WATCH_MAX_MS 30000 /* for a Lease, whatever its duration */
 
 /* ---- The kubeconfig ---- */
 
@@ -66,7 +61,7 @@ static void put_joined(json_t *facts, const char *kubeconfig)
 	const char *slash = kubeconfig ? strrchr(kubeconfig, '/') : NULL;
 	MEM_AUTO char *folder = slash ? mem_dupn(kubeconfig, (size_t)(slash - kubeconfig)) : NULL;
 	MEM_AUTO char *call = folder ? hostfiles_call(folder) : NULL;
-	struct buf text = BUF_INIT(FILE_SIZE_MAX);
+	struct buf text = BUF_INIT(GATHER_FILE_MAX);
 
 	if (call ||
 		(folder && file_read(kubeconfig, FILE_ANY, NULL, &text, NULL) == 0 &&
@@ -92,91 +87,37 @@ static void put_config(json_t *facts, const struct kube_config *config)
 
 /* ---- The API server and its clock ---- */
 
-struct greeting {
-	bool done;
-	int64_t date_ms;
-	json_t *version;
-	struct err err;
-};
-
-static void on_header(void *arg, const char *line, size_t len)
+/* 0, or -1 and err: no API server answers. The time of the answer is needed, and no retry. */
+static int get_version(const struct kube_config *config, struct fetch_answer *out, struct err *err)
 {
-	struct greeting *g = arg;
-	MEM_AUTO char *text = mem_dupn(line, len);
-	const char *date = text_behind_nocase(text, "date:");
-	time_t seconds = date ? curl_getdate(date, NULL) : -1;
+	struct fetch *fetch = fetch_new(NULL, config, err);
+	int failed = fetch ? fetch_get(fetch, "/version", "application/json", out, err) : -1;
 
-	if (seconds > 0)
-		g->date_ms = 1000 * (int64_t)seconds;
-}
-
-static void on_greeted(void *arg, const struct httpc_response *response, const struct err *err)
-{
-	struct greeting *g = arg;
-	json_t *body;
-
-	g->done = true;
-	if (err) {
-		g->err = *err;
-		return;
-	}
-	body = json_parse_foreign(response->body, response->len, NULL);
-	if (response->status == 200 && json_is_object(body))
-		g->version = json_incref(body);
-	else
-		err_set(&g->err, response->status == 200 ? ERR_INVALID : httpstatus_kind(response->status),
-			"/version: HTTP %d: %s", response->status,
-			response->status == 200 ? "not an API server" : json_str_or_empty(body, "message"));
-	json_decref(body);
-}
-
-/* Uses its own client, because it needs a response header and no retry. */
-static void greet(const struct kube_config *config, struct greeting *g)
-{
-	static const struct httpc_events events = { .on_header = on_header, .on_done = on_greeted };
-	struct httpc_config pool = { 0 };
-	struct loop *loop = loop_new(&g->err);
-	struct httpc *http = loop ? httpc_new(loop, &pool, &g->err) : NULL;
-	MEM_AUTO char *url = mem_printf("%s/version", config->server);
-	struct httpc_server server = { .ca_pem = config->ca_pem,
-		.cert_pem = config->cert_pem,
-		.key_pem = config->key_pem,
-		.tls_server_name = config->tls_server_name,
-		.proxy_url = config->proxy_url,
-		.insecure = config->insecure };
-	const char *const headers[] = { "Accept: application/json", "User-Agent: kscaled/" PACKAGE_VERSION, NULL };
-	struct httpc_request request = { .method = "GET",
-		.url = url,
-		.headers = headers,
-		.bearer = config->token,
-		.deadline_ms = DEADLINE_MS,
-		.server = &server };
-
-	if (http)
-		httpc_start(http, &request, &events, g);
-	while (http && !g->done)
-		loop_turn(loop);
-	httpc_free(http);
-	loop_free(loop);
+	fetch_free(fetch);
+	if (failed || (out->status == 200 && json_is_object(out->body)))
+		return failed;
+	return err_set(err, out->status == 200 ? ERR_INVALID : httpstatus_kind(out->status), "/version: HTTP %d: %s",
+		out->status, out->status == 200 ? "not an API server" : json_str_or_empty(out->body, "message"));
 }
 
 static bool ask_version(const struct kube_config *config, json_t *facts)
 {
-	struct greeting g = { .done = false };
+	struct fetch_answer answer = { .body = NULL };
 	int64_t before_ms = timestamp_now_ms();
+	struct err err = { 0 };
 
-	greet(config, &g);
-	if (!g.version) {
-		gather_put_error(facts, "version", "", &g.err);
+	if (get_version(config, &answer, &err) < 0) {
+		gather_put_error(facts, "version", "", &err);
+		json_decref(answer.body);
 		return false;
 	}
 	/*
 	 * The Date header has whole seconds: add half a second. Our time is the middle of the round
 	 * trip.
 	 */
-	json_object_set_new(g.version, "date_ms", json_integer(g.date_ms ? g.date_ms + 500 : 0));
-	json_object_set_new(g.version, "asked_ms", json_integer((before_ms + timestamp_now_ms()) / 2));
-	gather_put(facts, "version", g.version);
+	json_object_set_new(answer.body, "date_ms", json_integer(answer.date_ms ? answer.date_ms + 500 : 0));
+	json_object_set_new(answer.body, "asked_ms", json_integer((before_ms + timestamp_now_ms()) / 2));
+	gather_put(facts, "version", answer.body);
 	return true;
 }
 
@@ -197,39 +138,36 @@ bool gather_apiserver(struct doctor_setup *setup, json_t **facts)
 		reached = ask_version(&config, *facts);
 		kube_config_done(&config);
 	}
-	namespace_ = json_string_value(
-		json_object_get(json_object_get(json_object_get(*facts, "kubeconfig"), "object"), "namespace"));
-	setup->guessed_namespace = !setup->namespace_ && !namespace_;
-	if (!setup->namespace_)
-		setup->namespace_ = namespace_ ? namespace_ : "kscaled";
+	namespace_ = json_string_value(fields_at(*facts, "kubeconfig.object.namespace"));
+	setup->guessed_namespace = !setup->manifests.namespace_ && !namespace_;
+	if (!setup->manifests.namespace_)
+		setup->manifests.namespace_ = namespace_ ? namespace_ : "kscaled";
 	return reached;
 }
 
 /* ---- Calls ---- */
 
-static void keep(void *items, const char *path, const char *title, const json_t *object)
+/* Lists in all watched namespaces. */
+static void list_watched(const struct gatherer *g, const char *fact, const char *api, const char *resource)
 {
-	(void)path;
-	(void)title;
-	json_array_append(items, (json_t *)(uintptr_t)object);
-}
-
-/* Lists in all watched namespaces. group: "/apis/keda.sh/v1alpha1". */
-static void list_watched(const struct gatherer *g, const char *fact, const char *group, const char *resource)
-{
-	MEM_AUTO char *names = mem_dup(g->setup->watch_namespaces ? g->setup->watch_namespaces : ""),
-		      *wanted = mem_printf("list on %s", resource);
+	const char *watched = g->setup->manifests.watch_namespaces;
+	MEM_AUTO char *names = mem_dup(watched ? watched : ""), *wanted = mem_printf("list on %s", resource);
 	json_t *items = json_array();
 	struct err err = { 0 };
 	char *rest = names, *name;
-	int rc = 0;
 
-	while (rc == 0 && (name = strsep(&rest, ",")) != NULL)
-		rc = cluster_each(g->cluster, group, *name ? name : NULL, resource, "", keep, items, &err);
-	if (rc == 0)
-		gather_put(g->facts, fact, json_pack("{s:O}", "items", items));
-	else
-		gather_put_error(g->facts, fact, wanted, &err);
+	while (err.kind == ERR_NONE && (name = strsep(&rest, ",")) != NULL) {
+		struct cluster_list list = { .cluster = g->cluster,
+			.api = api,
+			.plural = resource,
+			.namespace_ = *name ? name : NULL };
+		const json_t *one;
+
+		while ((one = cluster_next(&list)) != NULL)
+			json_array_append(items, (json_t *)(uintptr_t)one);
+		cluster_list_done(&list, &err);
+	}
+	gather_put_answer(g, fact, wanted, err.kind == ERR_NONE ? json_pack("{s:O}", "items", items) : NULL, &err);
 	json_decref(items);
 }
 
@@ -237,7 +175,7 @@ static void list_watched(const struct gatherer *g, const char *fact, const char 
 
 static void put_own_files(const struct gatherer *g)
 {
-	struct buf text = BUF_INIT(FILE_SIZE_MAX);
+	struct buf text = BUF_INIT(GATHER_FILE_MAX);
 	struct err err = { 0 };
 
 	if (file_read(g->setup->tls_cert_file, FILE_ANY, NULL, &text, &err) < 0) {
@@ -253,26 +191,28 @@ static void put_own_files(const struct gatherer *g)
 
 static json_t *decoded(const json_t *secret, const char *key)
 {
-	MEM_AUTO char *text = base64_decode(json_str_or_empty(json_object_get(secret, "data"), key), NULL);
+	MEM_AUTO char *text = base64_decode(json_str_or_empty(fields_at(secret, "data"), key), NULL);
 
 	return json_string(text ? text : "");
 }
 
 /* Keeps only the public part of the Secret. */
-static void get_certificates(const struct gatherer *g, const char *path, const char *wanted)
+static void get_certificates(const struct gatherer *g)
 {
-	json_t *secret;
+	const struct gather_row row = { "certificates", "/api/v1", "secrets", g->setup->manifests.namespace_,
+		.name = CERTS_SECRET };
+	const json_t *secret;
 
 	if (g->setup->tls_cert_file) {
 		put_own_files(g);
 		return;
 	}
-	gather_get(g, "certificates", wanted, path);
-	secret = json_object_get(json_object_get(g->facts, "certificates"), "object");
-	if (!secret)
-		return;
-	gather_put(g->facts, "certificates",
-		json_pack("{s:o, s:o}", "ca", decoded(secret, "ca.crt"), "serving", decoded(secret, "tls.crt")));
+	gather_rows(g, &row, 1);
+	secret = fields_at(g->facts, "certificates.object");
+	if (secret)
+		gather_put(g->facts, "certificates",
+			json_pack("{s:o, s:o}", "ca", decoded(secret, "ca.crt"), "serving",
+				decoded(secret, "tls.crt")));
 }
 
 /* ---- Rights ---- */
@@ -281,18 +221,16 @@ static void get_certificates(const struct gatherer *g, const char *path, const c
 static char *own_name(const struct gatherer *g)
 {
 	static const char *const versions[] = { "v1", "v1beta1", "v1alpha1" };
-	const char *subject = facts_text_at(json_object_get(g->facts, "kubeconfig"), "object.token.subject");
+	const char *subject = fields_text(g->facts, "kubeconfig.object.token.subject");
 	char *name = NULL;
 
 	if (*subject)
 		return mem_dup(subject);
 	for (size_t i = 0; !name && i < MEM_COUNT(versions); i++) {
 		MEM_AUTO char *path = mem_printf("/apis/authentication.k8s.io/%s/selfsubjectreviews", versions[i]);
-		json_t *body = json_pack("{s:{}}", "spec"), *answer = NULL;
+		json_t *answer = cluster_post(g->cluster, KUBE_REVIEW, path, json_pack("{s:{}}", "spec"), NULL);
 
-		if (cluster_call(g->cluster, KUBE_REVIEW, path, body, &answer, NULL) == 0)
-			name = mem_dup(facts_text_at(answer, "status.userInfo.username"));
-		json_decref(body);
+		name = answer ? mem_dup(fields_text(answer, "status.userInfo.username")) : NULL;
 		json_decref(answer);
 	}
 	return name ? name : mem_dup("");
@@ -311,26 +249,22 @@ static json_t *groups_of(const char *account)
 /* 1: has the right; 0: does not; -1 and err: the review failed. */
 static int review(const struct gatherer *g, const json_t *need, bool own, struct err *err)
 {
-	const char *account = json_str_or_empty(need, "account");
-	json_t *answer = NULL, *spec = json_pack("{s:O}", "resourceAttributes", json_object_get(need, "attributes")),
-	       *body;
-	int rc;
+	const char *account = json_str_or_empty(need, "account"),
+		   *kind = own ? "SelfSubjectAccessReview" : "SubjectAccessReview",
+		   *path = own ? "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+			       : "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+	json_t *spec = json_pack("{s:O}", "resourceAttributes", json_object_get(need, "attributes")), *answer;
+	int allowed;
 
 	if (!own) {
 		json_object_set_new(spec, "user", json_string(account));
 		json_object_set_new(spec, "groups", groups_of(account));
 	}
-	body = json_pack("{s:s, s:s, s:o}", "apiVersion", "authorization.k8s.io/v1", "kind",
-		own ? "SelfSubjectAccessReview" : "SubjectAccessReview", "spec", spec);
-	rc = cluster_call(g->cluster, KUBE_REVIEW,
-		own ? "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
-		    : "/apis/authorization.k8s.io/v1/subjectaccessreviews",
-		body, &answer, err);
-	if (rc == 0)
-		rc = json_is_true(facts_at(answer, "status.allowed")) ? 1 : 0;
+	answer = cluster_post(g->cluster, KUBE_REVIEW, path,
+		json_pack("{s:s, s:s, s:o}", "apiVersion", "authorization.k8s.io/v1", "kind", kind, "spec", spec), err);
+	allowed = !answer ? -1 : json_is_true(fields_at(answer, "status.allowed"));
 	json_decref(answer);
-	json_decref(body);
-	return rc;
+	return allowed;
 }
 
 /*
@@ -358,45 +292,17 @@ static int review_all(const struct gatherer *g, const json_t *needs, const char 
 	return 0;
 }
 
-/* Bindings only: a role without a binding grants nothing. */
-static void keep_binding(void *titles, const char *path, const char *title, const json_t *object)
-{
-	(void)path;
-	(void)object;
-	if (strstr(title, "rolebindings "))
-		json_array_append_new(titles, json_string(title));
-}
-
-static void list_excess(const struct gatherer *g, const struct doctor_setup *setup)
-{
-	struct err err = { 0 };
-	struct documents *wanted = rights_manifests(setup, &err);
-	json_t *titles = json_array();
-
-	if (wanted && pruning_each(g->cluster, wanted, keep_binding, titles, &err) == 0)
-		gather_put(g->facts, "excess", json_incref(titles));
-	else
-		gather_put_error(g->facts, "excess", "list on roles and their bindings", &err);
-	json_decref(titles);
-	if (wanted)
-		documents_free(wanted);
-}
-
 static void ask_rights(const struct gatherer *g)
 {
-	struct doctor_setup setup = *g->setup;
+	const struct doctor_setup *s = g->setup;
 	struct err err = { 0 };
 	MEM_AUTO char *own = own_name(g),
-		      *account = mem_printf("system:serviceaccount:%s:%s", setup.namespace_,
-			      setup.account ? setup.account : "kscaled");
-	json_t *needs, *out;
+		      *account = mem_printf("system:serviceaccount:%s:%s", s->manifests.namespace_,
+			      s->account ? s->account : "kscaled");
+	json_t *needs = rights_needed(s, &err),
+	       *out = json_pack("{s:s, s:i, s:[], s:[], s:O?}", "account", account, "asked",
+		       (int)json_array_size(needs), "missing", "not_asked", "needed", needs);
 
-	/* Outside the cluster kscaled needs one more right, at any address. */
-	if (!setup.host && json_str_is(json_object_get(g->facts, "deployment"), "error", "missing"))
-		setup.host = "kscaled.invalid:8443";
-	needs = rights_needed(&setup, &err);
-	out = json_pack("{s:s, s:i, s:[], s:[], s:O?}", "account", account, "asked", (int)json_array_size(needs),
-		"missing", "not_asked", "needed", needs);
 	if (!needs || review_all(g, needs, own, out, &err) < 0)
 		gather_put_error(g->facts, "rights", "", &err);
 	else if (json_array_size(json_object_get(out, "not_asked")) == json_array_size(needs))
@@ -405,7 +311,6 @@ static void ask_rights(const struct gatherer *g)
 		gather_put(g->facts, "rights", json_incref(out));
 	json_decref(needs);
 	json_decref(out);
-	list_excess(g, &setup);
 }
 
 /* ---- Trials ---- */
@@ -418,9 +323,9 @@ static const json_t *with_metric(const json_t *objects)
 
 	json_array_foreach(objects, i, object)
 	{
-		if (json_array_size(facts_at(object, "status.externalMetricNames")) == 0)
+		if (json_array_size(fields_at(object, "status.externalMetricNames")) == 0)
 			continue;
-		if (json_str_is(facts_condition(object, "Ready"), "status", "True"))
+		if (fields_has_condition(object, "Ready"))
 			return object;
 		found = found ? found : object;
 	}
@@ -429,22 +334,16 @@ static const json_t *with_metric(const json_t *objects)
 
 static void ask_metric(const struct gatherer *g)
 {
-	const json_t *object = with_metric(facts_at(json_object_get(g->facts, "scaledobjects"), "object.items"));
-	const char *ns = facts_namespace_of(object), *name = facts_name_of(object);
-	MEM_AUTO char *of = mem_printf("%s/%s", ns, name);
-	struct buf path = BUF_INIT(4096);
+	const json_t *object = with_metric(fields_at(g->facts, "scaledobjects.object.items"));
+	MEM_AUTO char *path = cluster_metric_path(object);
+	json_t *metric;
 
-	if (!object)
+	if (!path)
 		return;
-	buf_printf(&path, "/apis/external.metrics.k8s.io/v1beta1/namespaces/%s/", ns);
-	buf_put_percent(&path, json_string_value(json_array_get(facts_at(object, "status.externalMetricNames"), 0)),
-		"");
-	buf_printf(&path, "?labelSelector=scaledobject.keda.sh%%2Fname%%3D%s", name);
-	gather_get(g, "metric", "list on *.external.metrics.k8s.io", buf_text(&path));
-	json_object_set_new(json_object_get(g->facts, "metric"), "of", json_string(of));
-	json_object_set(json_object_get(g->facts, "metric"), "name",
-		json_array_get(facts_at(object, "status.externalMetricNames"), 0));
-	buf_done(&path);
+	gather_get(g, "metric", "list on *.external.metrics.k8s.io", path);
+	metric = json_object_get(g->facts, "metric");
+	json_object_set_new(metric, "of", json_sprintf("%s/%s", fields_namespace(object), fields_name(object)));
+	json_object_set_new(metric, "name", json_string(fields_text(object, "status.externalMetricNames.0")));
 }
 
 /* A ScaledObject that passes the schema but not the webhook: its formula is incomplete. */
@@ -460,54 +359,37 @@ static json_t *bad_object(const char *namespace_)
 
 static void ask_webhook(const struct gatherer *g)
 {
-	const char *watched = g->setup->watch_namespaces;
-	MEM_AUTO char *ns = watched ? mem_dupn(watched, strcspn(watched, ",")) : mem_dup(g->setup->namespace_),
+	const char *watched = g->setup->manifests.watch_namespaces;
+	MEM_AUTO char *ns = watched ? mem_dupn(watched, strcspn(watched, ","))
+				    : mem_dup(g->setup->manifests.namespace_),
 		      *path = mem_printf("/apis/keda.sh/v1alpha1/namespaces/%s/scaledobjects?dryRun=All", ns),
 		      *wanted = mem_printf("create on scaledobjects.keda.sh in %s", ns);
-	json_t *body, *answer = NULL;
 	struct err err = { 0 };
 
-	if (!json_object_get(json_object_get(g->facts, "webhooks"), "object"))
-		return;
-	body = bad_object(ns);
-	if (cluster_call(g->cluster, KUBE_CREATE, path, body, &answer, &err) == 0)
-		gather_put(g->facts, "trial", answer ? answer : json_object());
-	else
-		gather_put_error(g->facts, "trial", wanted, &err);
-	json_decref(body);
+	if (fields_at(g->facts, "webhooks.object"))
+		gather_put_answer(g, "trial", wanted, cluster_post(g->cluster, KUBE_CREATE, path, bad_object(ns), &err),
+			&err);
 }
 
 /* ---- Objects ---- */
 
 static void get_objects(const struct gatherer *g)
 {
-	const struct doctor_setup *s = g->setup;
-	const char *own = s->namespace_, *keda = s->keda_namespace ? s->keda_namespace : "";
-	const struct {
-		const char *fact, *group, *namespace_, *resource, *name, *query;
-	} rows[] = {
-		{ "service", "/api/v1", own, "services", s->service_name, NULL },
-		{ "endpointslices", "/apis/discovery.k8s.io/v1", own, "endpointslices", NULL,
-			"?labelSelector=kubernetes.io%2Fservice-name%3D" },
-		{ "endpoints", "/api/v1", own, "endpoints", s->service_name, NULL },
-		{ "request-header", "/api/v1", "kube-system", "configmaps", "extension-apiserver-authentication",
-			NULL },
-		{ "lease", "/apis/coordination.k8s.io/v1", own, "leases", s->lease_name, NULL },
-		{ "keda-lease", "/apis/coordination.k8s.io/v1", keda, "leases", LEADERKEDA_LEASE, NULL },
-		{ "keda-deployment", "/apis/apps/v1", keda, "deployments", "keda-operator", NULL },
+	const struct manifests_params *m = &g->setup->manifests;
+	const char *own = m->namespace_, *keda = g->setup->keda_namespace ? g->setup->keda_namespace : "";
+	MEM_AUTO char *of_service = mem_printf("?labelSelector=kubernetes.io%%2Fservice-name%%3D%s", m->service_name);
+	const struct gather_row rows[] = {
+		{ "service", "/api/v1", "services", own, .name = m->service_name },
+		{ "endpointslices", "/apis/discovery.k8s.io/v1", "endpointslices", own, .query = of_service },
+		{ "endpoints", "/api/v1", "endpoints", own, .name = m->service_name },
+		{ "request-header", "/api/v1", "configmaps", "kube-system",
+			.name = "extension-apiserver-authentication" },
+		{ "lease", "/apis/coordination.k8s.io/v1", "leases", own, .name = g->setup->lease_name },
+		{ "keda-lease", "/apis/coordination.k8s.io/v1", "leases", keda, .name = LEADERKEDA_LEASE },
+		{ "keda-deployment", "/apis/apps/v1", "deployments", keda, .name = "keda-operator" },
 	};
 
-	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
-		const char *ns = rows[i].namespace_, *name = rows[i].name;
-		MEM_AUTO char *wanted = mem_printf("%s on %s %s%s%s", name ? "get" : "list", rows[i].resource,
-			ns ? ns : "", ns && name ? "/" : "", name ? name : "");
-		MEM_AUTO char *path = mem_printf("%s%s%s/%s%s%s%s%s", rows[i].group, ns ? "/namespaces/" : "",
-			ns ? ns : "", rows[i].resource, name ? "/" : "", name ? name : "",
-			rows[i].query ? rows[i].query : "", rows[i].query ? s->service_name : "");
-
-		if (!ns || *ns)
-			gather_get(g, rows[i].fact, wanted, path);
-	}
+	gather_rows(g, rows, MEM_COUNT(rows));
 }
 
 /* ---- Leases ---- */
@@ -524,12 +406,10 @@ static void look_at_lease(const struct gatherer *g, struct lease_watch *w)
 {
 	MEM_AUTO char *path = mem_printf("/apis/coordination.k8s.io/v1/namespaces/%s/leases/%s", w->namespace_,
 		w->name);
-	json_t *object = NULL;
+	json_t *object = cluster_get(g->cluster, path, NULL);
 	struct lease lease;
-	struct err err;
 
-	w->done = cluster_call(g->cluster, KUBE_GET, path, NULL, &object, &err) < 0 ||
-		lease_decode(object, &lease, &err) < 0;
+	w->done = !object || lease_decode(object, &lease, NULL) < 0;
 	json_decref(object);
 	if (w->done)
 		return;
@@ -545,29 +425,31 @@ static void watch_leases(const struct gatherer *g)
 {
 	const struct doctor_setup *s = g->setup;
 	struct lease_watch list[] = {
-		{ .fact = "lease", .namespace_ = s->namespace_, .name = s->lease_name },
+		{ .fact = "lease", .namespace_ = s->manifests.namespace_, .name = s->lease_name },
 		{ .fact = "keda-lease", .namespace_ = s->keda_namespace, .name = LEADERKEDA_LEASE },
 	};
 	int64_t start_ms = steps_now_ms(), watched_ms;
-	bool done;
+	size_t open;
 
 	for (size_t i = 0; i < MEM_COUNT(list); i++)
 		list[i].done = !json_object_get(json_object_get(g->facts, list[i].fact), "object");
-	do {
-		done = true;
+	for (;;) {
+		open = 0;
 		for (size_t i = 0; i < MEM_COUNT(list); i++) {
 			if (!list[i].done)
 				look_at_lease(g, &list[i]);
-			done = done && list[i].done;
+			open += !list[i].done;
 		}
 		watched_ms = steps_now_ms() - start_ms;
-		if (!done && watched_ms < WATCH_MAX_MS)
-			steps_nap();
-	} while (!done && watched_ms < WATCH_MAX_MS);
+		if (open == 0 || watched_ms >= WATCH_MAX_MS)
+			break;
+		steps_nap();
+	}
 	for (size_t i = 0; i < MEM_COUNT(list); i++) {
-		json_object_set_new(json_object_get(g->facts, list[i].fact), "renewed",
-			json_boolean(list[i].seen.changed));
-		json_object_set_new(json_object_get(g->facts, list[i].fact), "watched_ms", json_integer(watched_ms));
+		json_t *fact = json_object_get(g->facts, list[i].fact);
+
+		json_object_set_new(fact, "renewed", json_boolean(list[i].seen.changed));
+		json_object_set_new(fact, "watched_ms", json_integer(watched_ms));
 		leaderrecord_done(&list[i].seen);
 	}
 }
@@ -576,16 +458,12 @@ static void watch_leases(const struct gatherer *g)
 
 static void ask_the_rest(const struct gatherer *g)
 {
-	MEM_AUTO char *secret = mem_printf("/api/v1/namespaces/%s/secrets/" CERTS_SECRET, g->setup->namespace_),
-		      *wanted = mem_printf("get on secrets %s/" CERTS_SECRET, g->setup->namespace_);
-
-	get_certificates(g, secret, wanted);
+	get_certificates(g);
 	list_watched(g, "scaledobjects", "/apis/keda.sh/v1alpha1", "scaledobjects");
 	list_watched(g, "scaledjobs", "/apis/keda.sh/v1alpha1", "scaledjobs");
 	list_watched(g, "hpas", "/apis/autoscaling/v2", "horizontalpodautoscalers");
 	ask_rights(g);
-	gather_get(g, "discovery", "get on /apis/external.metrics.k8s.io/v1beta1",
-		"/apis/external.metrics.k8s.io/v1beta1");
+	gather_get(g, "discovery", "get on " CLUSTER_METRICS, CLUSTER_METRICS);
 	ask_metric(g);
 	ask_webhook(g);
 	watch_leases(g);

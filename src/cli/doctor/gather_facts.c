@@ -15,32 +15,49 @@ void gather_put_error(json_t *facts, const char *fact, const char *wanted, const
 		json_pack("{s:s, s:s, s:s}", "error", err_kind_name(err->kind), "message", err->msg, "wanted", wanted));
 }
 
+void gather_put_answer(const struct gatherer *g, const char *fact, const char *wanted, json_t *object,
+	const struct err *err)
+{
+	if (object)
+		gather_put(g->facts, fact, object);
+	else
+		gather_put_error(g->facts, fact, wanted, err);
+}
+
 void gather_get(const struct gatherer *g, const char *fact, const char *wanted, const char *path)
 {
 	struct err err = { 0 };
-	json_t *object = NULL;
 
-	if (cluster_call(g->cluster, KUBE_GET, path, NULL, &object, &err) == 0)
-		gather_put(g->facts, fact, object ? object : json_object());
-	else
-		gather_put_error(g->facts, fact, wanted, &err);
+	gather_put_answer(g, fact, wanted, cluster_get(g->cluster, path, &err), &err);
 }
 
-void gather_list_one(const struct gatherer *g, const char *fact, const char *collection, const char *name)
+static void get_by_list(const struct gatherer *g, const struct gather_row *row, const char *wanted,
+	const char *collection)
 {
-	MEM_AUTO char *path = mem_printf("%s?fieldSelector=metadata.name%%3D%s", collection, name);
-	MEM_AUTO char *wanted = mem_printf("list on %s %s", strrchr(collection, '/') + 1, name);
-	json_t *list = NULL, *first;
+	MEM_AUTO char *path = mem_printf("%s?fieldSelector=metadata.name%%3D%s", collection, row->name);
 	struct err err = { 0 };
+	json_t *list = cluster_get(g->cluster, path, &err), *first = json_array_get(json_object_get(list, "items"), 0);
 
-	if (cluster_call(g->cluster, KUBE_LIST, path, NULL, &list, &err) == 0) {
-		first = json_array_get(json_object_get(list, "items"), 0);
-		if (first)
-			gather_put(g->facts, fact, json_incref(first));
-		else
-			err_set(&err, ERR_MISSING, "%s: not found", name);
-	}
-	if (err.kind != ERR_NONE)
-		gather_put_error(g->facts, fact, wanted, &err);
+	if (list && !first)
+		err_set(&err, ERR_MISSING, "%s: not found", row->name);
+	gather_put_answer(g, row->fact, wanted, json_incref(first), &err);
 	json_decref(list);
+}
+
+void gather_rows(const struct gatherer *g, const struct gather_row *rows, size_t count)
+{
+	for (const struct gather_row *row = rows; row < rows + count; row++) {
+		const char *ns = row->namespace_ ? row->namespace_ : "", *name = row->name ? row->name : "";
+		MEM_AUTO char *wanted = mem_printf("%s on %s %s%s%s", *name && !row->by_list ? "get" : "list",
+			row->resource, ns, *ns && *name ? "/" : "", name);
+		MEM_AUTO char *collection = mem_printf("%s%s%s/%s", row->api, *ns ? "/namespaces/" : "", ns,
+			row->resource);
+		MEM_AUTO char *path = mem_printf("%s%s%s%s", collection, *name ? "/" : "", name,
+			row->query ? row->query : "");
+
+		if (row->by_list)
+			get_by_list(g, row, wanted, collection);
+		else if (!row->namespace_ || *ns)
+			gather_get(g, row->fact, wanted, path);
+	}
 }

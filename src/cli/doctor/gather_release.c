@@ -8,21 +8,18 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "cli/doctor/definitions.h"
+#include "cli/doctor/checks.h"
 #include "cli/doctor/gather_parts.h"
 #include "cli/doctor/release.h"
 #include "control/certs/certs.h"
-
-#define FILE_SIZE_MAX (1 << 20)
 
 /* Our APIService may have been pointed to another adapter. */
 static bool is_our_service(const struct gatherer *g, const json_t *service)
 {
 	MEM_AUTO char *path = mem_printf("/api/v1/namespaces/%s/services/%s", json_str_or_empty(service, "namespace"),
 		json_str_or_empty(service, "name"));
-	json_t *there = NULL;
-	bool is_ours = service && cluster_call(g->cluster, KUBE_GET, path, NULL, &there, NULL) == 0 &&
-		release_is_ours(there);
+	json_t *there = service ? cluster_get(g->cluster, path, NULL) : NULL;
+	bool is_ours = release_is_ours(there);
 
 	json_decref(there);
 	return is_ours;
@@ -33,44 +30,26 @@ static bool is_our_service(const struct gatherer *g, const json_t *service)
  */
 static void find_namespace(const struct gatherer *g)
 {
-	const json_t *service, *apiservice = json_object_get(json_object_get(g->facts, "apiservice"), "object");
-	json_t *deployments = NULL, *first;
+	struct manifests_params *m = &g->setup->manifests;
+	const json_t *apiservice = fields_at(g->facts, "apiservice.object"),
+		     *service = fields_at(apiservice, "spec.service");
+	json_t *deployments, *first;
 
 	if (!g->setup->guessed_namespace)
 		return;
-	service = facts_at(apiservice, "spec.service");
 	if (release_is_ours(apiservice) && is_our_service(g, service)) {
-		g->setup->namespace_ = json_str_or_empty(service, "namespace");
-		if (!(g->setup->given & DOCTOR_GIVEN_SERVICE))
-			g->setup->service_name = json_str_or_empty(service, "name");
+		m->namespace_ = json_str_or_empty(service, "namespace");
+		if (!g->setup->given || !g->setup->given->manifests.service_name)
+			m->service_name = json_str_or_empty(service, "name");
 		return;
 	}
-	if (cluster_call(g->cluster, KUBE_LIST, "/apis/apps/v1/deployments?limit=1&" CLUSTER_OURS, NULL, &deployments,
-		    NULL) < 0)
-		return;
+	deployments = cluster_get(g->cluster, "/apis/apps/v1/deployments?limit=1&" CLUSTER_OURS, NULL);
 	first = json_array_get(json_object_get(deployments, "items"), 0);
 	if (first) {
 		gather_put(g->facts, "found", json_incref(first));
-		g->setup->namespace_ = facts_namespace_of(first);
+		m->namespace_ = fields_namespace(first);
 	}
 	json_decref(deployments);
-}
-
-/* Items of a list have no kind: this one adds it. */
-struct role_list {
-	json_t *items;
-	const char *kind;
-};
-
-static void keep_role(void *arg, const char *path, const char *title, const json_t *object)
-{
-	struct role_list *list = arg;
-	json_t *copy = json_copy((json_t *)(uintptr_t)object);
-
-	(void)path;
-	(void)title;
-	json_object_set_new(copy, "kind", json_string(list->kind));
-	json_array_append_new(list->items, copy);
 }
 
 static void list_roles(const struct gatherer *g)
@@ -79,20 +58,28 @@ static void list_roles(const struct gatherer *g)
 		const char *kind, *plural;
 	} kinds[] = { { "Role", "roles" }, { "RoleBinding", "rolebindings" }, { "ClusterRole", "clusterroles" },
 		{ "ClusterRoleBinding", "clusterrolebindings" } };
-	struct role_list list = { .items = json_array() };
+	json_t *found = json_array();
 	struct err err = { 0 };
-	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < MEM_COUNT(kinds); i++) {
-		list.kind = kinds[i].kind;
-		rc = cluster_each(g->cluster, CLUSTER_RBAC, NULL, kinds[i].plural, CLUSTER_OURS, keep_role, &list,
-			&err);
+	for (size_t i = 0; err.kind == ERR_NONE && i < MEM_COUNT(kinds); i++) {
+		struct cluster_list list = { .cluster = g->cluster,
+			.api = CLUSTER_RBAC,
+			.plural = kinds[i].plural,
+			.query = CLUSTER_OURS };
+		const json_t *one;
+
+		while ((one = cluster_next(&list)) != NULL) {
+			json_t *copy = json_copy((json_t *)(uintptr_t)one);
+
+			/* Items of a list have no kind. */
+			json_object_set_new(copy, "kind", json_string(kinds[i].kind));
+			json_array_append_new(found, copy);
+		}
+		cluster_list_done(&list, &err);
 	}
-	if (rc == 0)
-		gather_put(g->facts, "roles", json_incref(list.items));
-	else
-		gather_put_error(g->facts, "roles", "list on roles and their bindings", &err);
-	json_decref(list.items);
+	gather_put_answer(g, "roles", "list on roles and their bindings",
+		err.kind == ERR_NONE ? json_incref(found) : NULL, &err);
+	json_decref(found);
 }
 
 /* Whether a PodMonitor or ServiceMonitor exists: "pod", "service". */
@@ -103,7 +90,7 @@ static void find_monitors(const struct gatherer *g)
 
 	for (size_t i = 0; i < MEM_COUNT(kinds); i++) {
 		MEM_AUTO char *path = mem_printf("/apis/monitoring.coreos.com/v1/namespaces/%s/%smonitors/kscaled",
-			g->setup->namespace_, kinds[i]);
+			g->setup->manifests.namespace_, kinds[i]);
 
 		if (cluster_call(g->cluster, KUBE_GET, path, NULL, NULL, NULL) == 0)
 			json_array_append_new(found, json_string(kinds[i]));
@@ -114,7 +101,7 @@ static void find_monitors(const struct gatherer *g)
 /* Inside kscaled's container, if the Deployment cannot be read: the daemon's arguments. */
 static void read_command(const struct gatherer *g)
 {
-	struct buf text = BUF_INIT(FILE_SIZE_MAX);
+	struct buf text = BUF_INIT(GATHER_FILE_MAX);
 	json_t *arguments = json_array();
 
 	if (!g->setup->kubeconfig && file_read("/proc/1/cmdline", FILE_ANY, NULL, &text, NULL) == 0)
@@ -129,32 +116,36 @@ static void read_command(const struct gatherer *g)
 static void get_definitions(const struct gatherer *g)
 {
 	for (const char *const *plural = definitions_plurals; *plural; plural++) {
-		MEM_AUTO char *fact = mem_printf("crd %s", *plural),
-			      *path = mem_printf("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/%s.keda.sh",
-				      *plural),
-			      *wanted = mem_printf("get on customresourcedefinitions %s.keda.sh", *plural);
+		MEM_AUTO char *fact = mem_printf("crd %s", *plural), *name = mem_printf("%s.keda.sh", *plural);
+		const struct gather_row row = { fact, "/apis/apiextensions.k8s.io/v1", "customresourcedefinitions",
+			.name = name };
 
-		gather_get(g, fact, wanted, path);
+		gather_rows(g, &row, 1);
 	}
 }
 
 void gather_release(const struct gatherer *g)
 {
-	const struct doctor_setup *s = g->setup;
+	const char *own;
+	const struct gather_row pointers[] = {
+		{ "apiservice", "/apis/apiregistration.k8s.io/v1", "apiservices", .name = CERTS_APISERVICE,
+			.by_list = true },
+		{ "webhooks", "/apis/admissionregistration.k8s.io/v1", "validatingwebhookconfigurations",
+			.name = CERTS_WEBHOOKS, .by_list = true },
+	};
 
-	gather_list_one(g, "apiservice", "/apis/apiregistration.k8s.io/v1/apiservices", CERTS_APISERVICE);
-	gather_list_one(g, "webhooks", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
-		CERTS_WEBHOOKS);
+	gather_rows(g, pointers, MEM_COUNT(pointers));
 	find_namespace(g);
-	MEM_AUTO char *deployment = mem_printf("/apis/apps/v1/namespaces/%s/deployments/kscaled", s->namespace_);
-	MEM_AUTO char *policy = mem_printf("/apis/networking.k8s.io/v1/namespaces/%s/networkpolicies/kscaled",
-		s->namespace_);
-	MEM_AUTO char *pods = mem_printf("/api/v1/namespaces/%s/pods?%s", s->namespace_, CLUSTER_OURS);
+	own = g->setup->manifests.namespace_;
+	const struct gather_row deployment = { "deployment", "/apis/apps/v1", "deployments", own, .name = "kscaled" };
+	const struct gather_row of_deployment[] = {
+		{ "pods", "/api/v1", "pods", own, .query = "?" CLUSTER_OURS },
+		{ "networkpolicy", "/apis/networking.k8s.io/v1", "networkpolicies", own, .name = "kscaled" },
+	};
 
-	gather_get(g, "deployment", "get on deployments", deployment);
-	if (json_object_get(json_object_get(g->facts, "deployment"), "object")) {
-		gather_get(g, "pods", "list on pods", pods);
-		gather_get(g, "networkpolicy", "get on networkpolicies", policy);
+	gather_rows(g, &deployment, 1);
+	if (fields_at(g->facts, "deployment.object")) {
+		gather_rows(g, of_deployment, MEM_COUNT(of_deployment));
 		find_monitors(g);
 	} else {
 		read_command(g);

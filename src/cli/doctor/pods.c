@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/doctor/pods.h"
+#include "cli/doctor/checks.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -19,23 +20,27 @@ struct trouble {
 	char *message; /* owned; NULL: none, or still starting */
 };
 
+/* Takes mend. */
+static void __attribute__((format(printf, 3, 4))) report(struct trouble *t, char *mend, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	*t = (struct trouble){ mend, mem_vprintf(fmt, ap) };
+	va_end(ap);
+}
+
 static const json_t *status_of(const json_t *pod)
 {
-	const json_t *one, *list = facts_at(pod, "status.containerStatuses");
-	size_t i;
+	const json_t *list = fields_at(pod, "status.containerStatuses"), *own = fields_entry(list, "name", "kscaled");
 
-	json_array_foreach(list, i, one)
-	{
-		if (json_str_is(one, "name", "kscaled"))
-			return one;
-	}
-	return json_array_get(list, 0);
+	return own ? own : json_array_get(list, 0);
 }
 
 /* "kubectl -n scaling logs kscaled-5c8" */
 static char *about(const struct facts *c, const char *command, const json_t *pod)
 {
-	return mem_printf("kubectl -n %s %s %s", c->setup->namespace_, command, facts_name_of(pod));
+	return mem_printf("kubectl -n %s %s %s", c->namespace_, command, fields_name(pod));
 }
 
 /*
@@ -59,8 +64,8 @@ static char *last_words(const json_t *ended)
  */
 static char *more_memory(const struct facts *c, const json_t *container)
 {
-	const json_t *resources = json_object_get(container, "resources"), *requests = facts_at(resources, "requests");
-	const char *limit = facts_text_at(resources, "limits.memory");
+	const json_t *resources = json_object_get(container, "resources"), *requests = fields_at(resources, "requests");
+	const char *limit = fields_text(resources, "limits.memory");
 	struct buf values = BUF_INIT(SIZE_MAX);
 	struct quantity q;
 	long long mib = 192;
@@ -73,7 +78,7 @@ static char *more_memory(const struct facts *c, const json_t *container)
 	mib = mib < 32 ? 32 : mib;
 	if (c->setup->installer != DOCTOR_HELM)
 		return mem_printf("kubectl -n %s set resources deployment kscaled -c kscaled --limits memory=%lldMi",
-			c->setup->namespace_, mib);
+			c->namespace_, mib);
 	buf_printf(&values, "resources.operator.limits.memory=%lldMi", mib);
 	json_object_foreach((json_t *)(uintptr_t)requests, key, value)
 		buf_printf(&values, ",resources.operator.requests.%s=%s", key, json_string_value(value));
@@ -105,82 +110,71 @@ static bool is_about_image(const char *reason)
 	return text_is_one_of(reason, reasons);
 }
 
-static void check_waiting(const struct facts *c, const json_t *pod, const json_t *status, struct trouble *t)
-{
-	const json_t *waiting = facts_at(status, "state.waiting"), *ended = facts_at(status, "lastState.terminated");
-	const char *reason = json_str_or_empty(waiting, "reason"), *image = json_str_or_empty(status, "image"),
-		   *message = json_str_or_empty(waiting, "message");
-	MEM_AUTO char *words = last_words(ended);
-
-	if (is_about_image(reason)) {
-		t->message = mem_printf("cannot get its image %s on node %s: %s%s%.300s: the image must be on that "
-					"node or in a registry that it reaches",
-			image, facts_text_at(pod, "spec.nodeName"), reason, *message ? ": " : "", message);
-		t->mend = other_image(c, image);
-	} else if (json_str_is(ended, "reason", "OOMKilled")) {
-		t->message = mem_printf("ran out of memory (OOMKilled), %d restarts so far: its limit is %s",
-			(int)json_integer_value(json_object_get(status, "restartCount")),
-			facts_text_at(facts_container(facts_object(c, "deployment")), "resources.limits.memory"));
-		t->mend = more_memory(c, facts_container(facts_object(c, "deployment")));
-	} else if (ended) {
-		t->message = mem_printf("keeps exiting (%s, %d restarts so far, exit status %d)%s", reason,
-			(int)json_integer_value(json_object_get(status, "restartCount")),
-			(int)json_integer_value(json_object_get(ended, "exitCode")), words);
-		t->mend = about(c, "logs --previous", pod);
-	} else if (*reason && strcmp(reason, "ContainerCreating") != 0 && strcmp(reason, "PodInitializing") != 0) {
-		t->message = mem_printf("cannot be started: %s%s%.300s", reason, *message ? ": " : "", message);
-		t->mend = about(c, "describe pod", pod);
-	}
-}
-
 /* Not scheduled yet, or its container has no status. */
 static void check_pending(const struct facts *c, const json_t *pod, int64_t age_ms, struct trouble *t)
 {
-	const json_t *scheduled = facts_condition(pod, "PodScheduled");
+	const json_t *scheduled = fields_condition(pod, "PodScheduled");
+	const char *node = fields_text(pod, "spec.nodeName");
 
-	if (json_str_is(scheduled, "status", "False"))
-		t->message = mem_printf("has no node: %s: %.300s", json_str_or_empty(scheduled, "reason"),
-			json_str_or_empty(scheduled, "message"));
-	else if (age_ms > START_MS && !*facts_text_at(pod, "spec.nodeName"))
-		t->message = mem_dup("has no node and no reason is given: is kube-scheduler running?");
+	if (json_str_is(scheduled, "status", "False")) /* nodes show free resources and taints */
+		report(t, mem_dup("kubectl describe nodes"), "has no node: %s: %.300s",
+			json_str_or_empty(scheduled, "reason"), json_str_or_empty(scheduled, "message"));
+	else if (age_ms > START_MS && !*node)
+		report(t, about(c, "describe pod", pod),
+			"has no node and no reason is given: is kube-scheduler running?");
 	else if (age_ms > START_MS)
-		t->message = mem_printf("has been starting for %lld seconds on node %s", (long long)age_ms / 1000,
-			facts_text_at(pod, "spec.nodeName"));
-	if (json_str_is(scheduled, "status", "False"))
-		t->mend = mem_dup("kubectl describe nodes"); /* shows free resources and taints */
-	else if (t->message)
-		t->mend = about(c, "describe pod", pod);
+		report(t, about(c, "describe pod", pod), "has been starting for %lld seconds on node %s",
+			(long long)age_ms / 1000, node);
+}
+
+/* The container waits to be started, or again; or it has ended. */
+static void check_container(const struct facts *c, const json_t *pod, const json_t *status, struct trouble *t)
+{
+	const json_t *waiting = fields_at(status, "state.waiting"),
+		     *ended = fields_at(status, waiting ? "lastState.terminated" : "state.terminated");
+	const char *reason = json_str_or_empty(waiting, "reason"), *image = json_str_or_empty(status, "image"),
+		   *message = json_str_or_empty(waiting, "message");
+	int restarts = (int)fields_number(status, "restartCount"), exit_status = (int)fields_number(ended, "exitCode");
+	MEM_AUTO char *words = last_words(ended),
+		      *so_far = waiting ? mem_printf(", %d restarts so far", restarts) : mem_dup("");
+
+	if (is_about_image(reason)) {
+		report(t, other_image(c, image),
+			"cannot get its image %s on node %s: %s%s%.300s: the image must be on that "
+			"node or in a registry that it reaches",
+			image, fields_text(pod, "spec.nodeName"), reason, *message ? ": " : "", message);
+	} else if (json_str_is(ended, "reason", "OOMKilled")) {
+		report(t, more_memory(c, facts_container(c->facts)), "ran out of memory (OOMKilled)%s: its limit is %s",
+			so_far, fields_text(facts_container(c->facts), "resources.limits.memory"));
+	} else if (ended && waiting) {
+		report(t, about(c, "logs --previous", pod), "keeps exiting (%s%s, exit status %d)%s", reason, so_far,
+			exit_status, words);
+	} else if (ended) {
+		report(t, about(c, "logs", pod), "exited (exit status %d)%s", exit_status, words);
+	} else if (*reason && strcmp(reason, "ContainerCreating") != 0 && strcmp(reason, "PodInitializing") != 0) {
+		report(t, about(c, "describe pod", pod), "cannot be started: %s%s%.300s", reason, *message ? ": " : "",
+			message);
+	}
 }
 
 static void check_pod(const struct facts *c, const json_t *pod, struct trouble *t)
 {
-	const json_t *status = status_of(pod), *ended = facts_at(status, "state.terminated");
-	const char *phase = facts_text_at(pod, "status.phase");
-	int64_t age_ms = c->now_ms - facts_time_at(pod, "metadata.creationTimestamp");
-	MEM_AUTO char *words = last_words(ended);
+	const json_t *status = status_of(pod);
+	const char *reason = fields_text(pod, "status.reason"),
+		   *unready = json_str_or_empty(fields_condition(pod, "Ready"), "message");
+	int64_t age_ms = c->now_ms - fields_time(pod, "metadata.creationTimestamp");
+	bool running = fields_at(status, "state.running");
 
-	if (strcmp(phase, "Failed") == 0 && *facts_text_at(pod, "status.reason")) {
-		t->message = mem_printf("failed: %s: %.300s", facts_text_at(pod, "status.reason"),
-			facts_text_at(pod, "status.message"));
-		t->mend = about(c, "describe pod", pod);
-	} else if (json_str_is(ended, "reason", "OOMKilled")) {
-		t->message = mem_printf("ran out of memory (OOMKilled): its limit is %s",
-			facts_text_at(facts_container(facts_object(c, "deployment")), "resources.limits.memory"));
-		t->mend = more_memory(c, facts_container(facts_object(c, "deployment")));
-	} else if (ended) {
-		t->message = mem_printf("exited (exit status %d)%s",
-			(int)json_integer_value(json_object_get(ended, "exitCode")), words);
-		t->mend = about(c, "logs", pod);
-	} else if (facts_at(status, "state.waiting")) {
-		check_waiting(c, pod, status, t);
+	if (fields_is(pod, "status.phase", "Failed") && *reason) {
+		report(t, about(c, "describe pod", pod), "failed: %s: %.300s", reason,
+			fields_text(pod, "status.message"));
+	} else {
+		check_container(c, pod, status, t);
 	}
-	if (!t->message && !facts_at(status, "state.running"))
+	if (!t->message && !running)
 		check_pending(c, pod, age_ms, t);
-	if (!t->message && facts_at(status, "state.running") && age_ms > START_MS) {
-		t->message = mem_printf("runs, but is not ready%s%.300s",
-			*facts_text_at(facts_condition(pod, "Ready"), "message") ? ": " : "",
-			facts_text_at(facts_condition(pod, "Ready"), "message"));
-		t->mend = about(c, "logs", pod);
+	if (!t->message && running && age_ms > START_MS) {
+		report(t, about(c, "logs", pod), "runs, but is not ready%s%.300s", *unready ? ": " : "", unready);
 	}
 }
 
@@ -188,17 +182,17 @@ static void check_pod(const struct facts *c, const json_t *pod, struct trouble *
 
 static bool is_ready(const json_t *pod)
 {
-	return json_str_is(facts_condition(pod, "Ready"), "status", "True");
+	return fields_has_condition(pod, "Ready");
 }
 
 /* No Pod is created: quota, Pod security, missing service account. */
 static void check_none(const struct facts *c, const json_t *deployment)
 {
-	const json_t *failure = facts_condition(deployment, "ReplicaFailure");
-	const char *ns = c->setup->namespace_, *account = c->setup->account ? c->setup->account : "kscaled";
+	const json_t *failure = fields_condition(deployment, "ReplicaFailure");
+	const char *ns = c->namespace_, *account = c->account;
 	const char *message = json_str_or_empty(failure, "message");
 
-	if (json_integer_value(facts_at(deployment, "spec.replicas")) == 0)
+	if (fields_number(deployment, "spec.replicas") == 0)
 		facts_error(c, mem_printf("kubectl -n %s scale deployment kscaled --replicas 1", ns),
 			"Deployment %s/kscaled has 0 replicas: kscaled is stopped", ns);
 	else if (strstr(message, "serviceaccount"))
@@ -221,15 +215,15 @@ static void check_others(const struct facts *c, const json_t *pods, size_t ready
 	{
 		struct trouble t = { NULL, NULL };
 
-		if (is_ready(pod) || *facts_text_at(pod, "metadata.deletionTimestamp"))
+		if (is_ready(pod) || *fields_text(pod, "metadata.deletionTimestamp"))
 			continue;
 		check_pod(c, pod, &t);
 		starting += !t.message;
 		reported += t.message != NULL;
 		if (t.message && ready > 0)
-			facts_warn(c, t.mend, "Pod %s %s", facts_name_of(pod), t.message);
+			facts_warn(c, t.mend, "Pod %s %s", fields_name(pod), t.message);
 		else if (t.message)
-			facts_error(c, t.mend, "Pod %s %s", facts_name_of(pod), t.message);
+			facts_error(c, t.mend, "Pod %s %s", fields_name(pod), t.message);
 		mem_free_ptr(&t.message);
 	}
 	if (ready == 0 && reported == 0 && starting > 0)
@@ -238,21 +232,20 @@ static void check_others(const struct facts *c, const json_t *pods, size_t ready
 
 void pods_check(const struct facts *c)
 {
-	const json_t *deployment = facts_object(c, "deployment"), *pods, *pod;
+	const json_t *deployment = facts_object(c, "deployment"), *pods = fields_at(c->facts, "pods.object.items"),
+		     *pod;
 	size_t i, ready = 0, alive = 0;
-	bool reported;
 
 	if (!deployment) {
-		facts_ok(c, "none checked: no Deployment kscaled is known in namespace %s", c->setup->namespace_);
+		facts_ok(c, "none checked: no Deployment kscaled is known in namespace %s", c->namespace_);
 		return;
 	}
-	pods = json_object_get(facts_read(c, "pods", &reported), "items");
-	if (reported)
+	if (!facts_known(c, "pods"))
 		return;
 	json_array_foreach(pods, i, pod)
 	{
-		alive += !*facts_text_at(pod, "metadata.deletionTimestamp");
-		ready += is_ready(pod) && !*facts_text_at(pod, "metadata.deletionTimestamp");
+		alive += !*fields_text(pod, "metadata.deletionTimestamp");
+		ready += is_ready(pod) && !*fields_text(pod, "metadata.deletionTimestamp");
 	}
 	if (alive == 0)
 		check_none(c, deployment);

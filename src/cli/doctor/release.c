@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/host/optiontext.h"
 #include "cli/host/ownership.h"
 
 #define NAME_LABEL "app.kubernetes.io/name"
@@ -20,26 +21,17 @@
 
 bool release_is_ours(const json_t *object)
 {
-	return json_str_is(facts_at(object, "metadata.labels"), NAME_LABEL, "kscaled");
-}
-
-static json_t *object_of(const json_t *facts, const char *fact)
-{
-	return json_object_get(json_object_get(facts, fact), "object");
+	return json_str_is(fields_at(object, "metadata.labels"), NAME_LABEL, "kscaled");
 }
 
 /* Stores text in the facts, so that the setup can borrow it. Takes text. */
 static const char *keep(json_t *facts, const char *key, char *text)
 {
-	json_t *kept = object_of(facts, "release");
-
-	if (!kept) {
-		json_object_set_new(facts, "release", json_pack("{s:{}}", "object"));
-		kept = object_of(facts, "release");
-	}
-	json_object_set_new(kept, key, json_string(text));
+	if (!json_object_get(facts, "release"))
+		json_object_set_new(facts, "release", json_object());
+	json_object_set_new(json_object_get(facts, "release"), key, json_string(text));
 	free(text);
-	return json_string_value(json_object_get(kept, key));
+	return json_string_value(json_object_get(json_object_get(facts, "release"), key));
 }
 
 /* ---- The daemon's options, from its arguments and environment ---- */
@@ -70,68 +62,58 @@ static const char *option_value(const json_t *arguments, const json_t *environme
 	return found;
 }
 
-enum option_kind { TEXT, TEXT_OR_NONE /* "" is NULL */, FLAG, FLAG_NOT };
-
 static const struct {
 	const char *name;
-	enum option_kind kind;
+	enum { TEXT, TEXT_OR_NONE /* "" is NULL */, FLAG, FLAG_NOT } kind;
 	size_t at;
-	unsigned given; /* the doctor's option that overrides it */
 } options[] = {
-	{ "service-name", TEXT, offsetof(struct doctor_setup, service_name), DOCTOR_GIVEN_SERVICE },
-	{ "lease-name", TEXT, offsetof(struct doctor_setup, lease_name), 0 },
-	{ "keda-namespace", TEXT_OR_NONE, offsetof(struct doctor_setup, keda_namespace), DOCTOR_GIVEN_KEDA },
-	{ "watch-namespace", TEXT_OR_NONE, offsetof(struct doctor_setup, watch_namespaces), DOCTOR_GIVEN_WATCH },
-	{ "tls-cert-file", TEXT_OR_NONE, offsetof(struct doctor_setup, tls_cert_file), 0 },
-	{ "webhook", FLAG, offsetof(struct doctor_setup, webhook), 0 },
-	{ "restrict-secret-access", FLAG, offsetof(struct doctor_setup, restrict_secrets), 0 },
-	{ "take-over", FLAG, offsetof(struct doctor_setup, take_over), 0 },
-	{ "leader-elect", FLAG_NOT, offsetof(struct doctor_setup, no_lease), 0 },
+	{ "service-name", TEXT, offsetof(struct doctor_setup, manifests.service_name) },
+	{ "lease-name", TEXT, offsetof(struct doctor_setup, lease_name) },
+	{ "keda-namespace", TEXT_OR_NONE, offsetof(struct doctor_setup, keda_namespace) },
+	{ "watch-namespace", TEXT_OR_NONE, offsetof(struct doctor_setup, manifests.watch_namespaces) },
+	{ "tls-cert-file", TEXT_OR_NONE, offsetof(struct doctor_setup, tls_cert_file) },
+	{ "webhook", FLAG_NOT, offsetof(struct doctor_setup, manifests.no_webhook) },
+	{ "restrict-secret-access", FLAG, offsetof(struct doctor_setup, manifests.restrict_secrets) },
+	{ "take-over", FLAG, offsetof(struct doctor_setup, take_over) },
+	{ "leader-elect", FLAG_NOT, offsetof(struct doctor_setup, no_lease) },
 };
+
+/* Sets a member, unless the command line did. */
+static void set_text(struct doctor_setup *s, size_t at, const char *value)
+{
+	if (!s->given || !*(const char *const *)((const void *)((const char *)s->given + at)))
+		*(const char **)((void *)((char *)s + at)) = value;
+}
+
+static void set_flag(struct doctor_setup *s, size_t at, bool value)
+{
+	if (!s->given || !((const char *)s->given)[at])
+		*(bool *)((char *)s + at) = value;
+}
 
 static void read_options(struct doctor_setup *s, const json_t *arguments, const json_t *environment)
 {
 	for (size_t i = 0; i < MEM_COUNT(options); i++) {
 		const char *value = option_value(arguments, environment, options[i].name);
-		void *place = (char *)s + options[i].at;
 
-		if (!value || (s->given & options[i].given))
-			continue;
-		if (options[i].kind <= TEXT_OR_NONE)
-			*(const char **)place = *value || options[i].kind == TEXT ? value : NULL;
-		else if (strcmp(options[i].name, "webhook") == 0)
-			s->webhook = s->webhook && strcmp(value, "true") == 0; /* --no-webhook may be given */
-		else if (strcmp(options[i].name, "restrict-secret-access") == 0)
-			s->restrict_secrets = s->restrict_secrets || strcmp(value, "true") == 0;
-		else
-			*(bool *)place = (strcmp(value, "true") == 0) == (options[i].kind == FLAG);
+		if (value && options[i].kind <= TEXT_OR_NONE)
+			set_text(s, options[i].at, *value || options[i].kind == TEXT ? value : NULL);
+		else if (value)
+			set_flag(s, options[i].at, (strcmp(value, "true") == 0) == (options[i].kind == FLAG));
 	}
 }
 
 /* ---- What installed it ---- */
 
-static bool is_applied_by(const json_t *object, const char *manager)
-{
-	const json_t *one;
-	size_t i;
-
-	json_array_foreach(facts_at(object, "metadata.managedFields"), i, one)
-	{
-		if (json_str_is(one, "manager", manager))
-			return true;
-	}
-	return false;
-}
-
 static void read_installer(struct doctor_setup *s, json_t *facts)
 {
-	static const char *const by[] = { "deployment", "apiservice", "webhooks", "roles" };
+	static const char *const by[] = { "deployment.object", "apiservice.object", "webhooks.object",
+		"roles.object.0" };
 
 	for (size_t i = 0; i < MEM_COUNT(by) && s->installer == DOCTOR_MANIFESTS; i++) {
-		const json_t *found = object_of(facts, by[i]),
-			     *object = json_is_array(found) ? json_array_get(found, 0) : found;
-		const json_t *notes = facts_at(object, "metadata.annotations");
-		MEM_AUTO char *others = object && release_is_ours(object) ? ownership_of_others(object) : NULL;
+		const json_t *object = fields_at(facts, by[i]), *notes = fields_at(object, "metadata.annotations");
+		bool is_ours = release_is_ours(object);
+		MEM_AUTO char *others = is_ours ? ownership_of_others(object) : NULL;
 
 		if (others && *json_str_or_empty(notes, HELM "name")) {
 			s->installer = DOCTOR_HELM;
@@ -140,56 +122,36 @@ static void read_installer(struct doctor_setup *s, json_t *facts)
 		} else if (others) {
 			s->installer = DOCTOR_OTHERS;
 			s->release = keep(facts, "maker", mem_dup(others));
-		} else if (object && is_applied_by(object, JOINER)) {
+		} else if (fields_entry(fields_at(object, "metadata.managedFields"), "manager", JOINER)) {
 			s->installer = DOCTOR_JOIN;
 		}
-		if (object && release_is_ours(object) && !s->version)
+		if (is_ours && !s->version)
 			s->version = json_string_value(
-				json_object_get(facts_at(object, "metadata.labels"), "app.kubernetes.io/version"));
+				json_object_get(fields_at(object, "metadata.labels"), "app.kubernetes.io/version"));
 	}
 }
 
-/* The value of an option in the noted call of `kscaled join`; NULL: not given. */
-static const char *call_value(json_t *facts, const char *call, const char *option)
-{
-	MEM_AUTO char *word = mem_printf(" --%s", option);
-	const char *at = strstr(call, word), *value = at ? at + strlen(word) : NULL;
-	bool quoted = value && value[0] == '=' && value[1] == '\'';
-
-	if (!value || (*value && *value != '=' && *value != ' '))
-		return NULL;
-	value += *value == '=';
-	value += quoted;
-	return keep(facts, option, mem_dupn(value, strcspn(value, quoted ? "'" : " ")));
-}
-
 /* Takes what the command line did not give from the call of `kscaled join`. */
-static void read_call(struct doctor_setup *s, json_t *facts, const char *call)
-{
-	const char *namespace_ = call_value(facts, call, "namespace"),
-		   *service = call_value(facts, call, "service-name"),
-		   *watched = call_value(facts, call, "watch-namespace"),
-		   *kinds = call_value(facts, call, "scale-kinds");
-
-	s->namespace_ = s->namespace_ ? s->namespace_ : namespace_;
-	s->service_name = service && !(s->given & DOCTOR_GIVEN_SERVICE) ? service : s->service_name;
-	s->watch_namespaces = watched && !(s->given & DOCTOR_GIVEN_WATCH) ? watched : s->watch_namespaces;
-	s->scale_kinds = s->scale_kinds ? s->scale_kinds : kinds;
-	s->no_scaledjobs |= call_value(facts, call, "no-scaledjobs") != NULL;
-	s->restrict_secrets |= call_value(facts, call, "restrict-secret-access") != NULL;
-	s->service_account_tokens |= call_value(facts, call, "service-account-tokens") != NULL;
-	s->webhook = s->webhook && !call_value(facts, call, "no-webhook");
-}
-
 void release_read_kubeconfig(struct doctor_setup *s, json_t *facts)
 {
-	const char *joined = json_string_value(object_of(facts, "joined"));
+	static const struct option *const tables[] = { manifests_name_options, manifests_rights_options };
+	const char *joined = json_string_value(fields_at(facts, "joined.object"));
 
 	if (!joined)
 		return;
 	s->installer = DOCTOR_JOIN;
 	s->joined = *joined ? joined : NULL;
-	read_call(s, facts, joined);
+	for (size_t i = 0; i < MEM_COUNT(tables); i++)
+		for (const struct option *o = tables[i]; o->name; o++) {
+			size_t at = offsetof(struct doctor_setup, manifests) + o->offset;
+			char *value = optiontext_find(joined, o->name);
+
+			if (value && o->kind != OPTION_SWITCH)
+				set_text(s, at, keep(facts, o->name, mem_dup(value)));
+			else if (value)
+				set_flag(s, at, true);
+			free(value);
+		}
 }
 
 /* ---- Roles ---- */
@@ -206,7 +168,7 @@ static const json_t *role_there(const json_t *roles, const char *kind, const cha
 		const char *is = json_str_or_empty(one, "kind");
 
 		if ((*kind ? strcmp(is, kind) == 0 : text_is_one_of(is, kinds)) &&
-			strcmp(facts_name_of(one), name) == 0)
+			fields_is(one, "metadata.name", name))
 			return one;
 	}
 	return NULL;
@@ -248,11 +210,10 @@ static char *kinds_of(const json_t *role)
 
 	json_array_foreach(json_object_get(role, "rules"), i, rule)
 	{
-		const char *group = json_string_value(json_array_get(json_object_get(rule, "apiGroups"), 0)),
-			   *resource = json_string_value(json_array_get(json_object_get(rule, "resources"), 0)),
-			   *slash = resource ? strstr(resource, "/scale") : NULL;
+		const char *group = fields_text(rule, "apiGroups.0"), *resource = fields_text(rule, "resources.0"),
+			   *slash = strstr(resource, "/scale");
 
-		if (!group || !slash || *resource == '*')
+		if (!slash || *resource == '*')
 			continue;
 		buf_printf(&out, "%s%.*s", out.len > 0 ? "," : "", (int)(slash - resource), resource);
 		if (*group && strcmp(group, "apps") != 0)
@@ -270,9 +231,8 @@ static char *namespaces_of(const json_t *roles, const char *name)
 
 	json_array_foreach(roles, i, one)
 	{
-		if (!json_str_is(one, "kind", "Role") || strcmp(facts_name_of(one), name) != 0)
-			continue;
-		buf_printf(&out, "%s%s", out.len > 0 ? "," : "", facts_namespace_of(one));
+		if (json_str_is(one, "kind", "Role") && fields_is(one, "metadata.name", name))
+			buf_printf(&out, "%s%s", out.len > 0 ? "," : "", fields_namespace(one));
 	}
 	if (out.len > 0)
 		return buf_take(&out);
@@ -287,8 +247,10 @@ static char *namespaces_of(const json_t *roles, const char *name)
  */
 static void read_roles(struct doctor_setup *s, json_t *facts)
 {
-	const json_t *roles = object_of(facts, "roles"), *own = role_there(roles, "Role", "kscaled"),
+	const json_t *roles = fields_at(facts, "roles.object"), *own = role_there(roles, "Role", "kscaled"),
+		     *all = role_there(roles, "ClusterRole", "kscaled"),
 		     *scale = role_there(roles, "", "kscaled-scale");
+	struct manifests_params *m = &s->manifests;
 	char *kinds;
 
 	s->knows_roles = roles != NULL;
@@ -296,60 +258,59 @@ static void read_roles(struct doctor_setup *s, json_t *facts)
 	s->no_roles = roles && !role_there(roles, "", "kscaled-workloads") && !own;
 	if (!roles || s->no_roles)
 		return;
-	s->no_scaledjobs |= !role_there(roles, "", "kscaled-jobs");
-	s->service_account_tokens |= has_rule(own, "serviceaccounts/token", false);
+	m->no_scaledjobs |= !role_there(roles, "", "kscaled-jobs");
+	m->service_account_tokens |= has_rule(own, "serviceaccounts/token", false);
 	kinds = kinds_of(scale);
-	s->lost_kinds = !s->scale_kinds && !*kinds && !role_there(roles, "", "kscaled-scale-targets") &&
+	s->lost_kinds = !m->scale_kinds && !*kinds && !role_there(roles, "", "kscaled-scale-targets") &&
 		!has_rule(scale, "*/scale", false);
-	if (!s->scale_kinds && (*kinds || s->lost_kinds))
-		s->scale_kinds = keep(facts, "kinds", mem_dup(*kinds ? kinds : "deployments"));
+	if (!m->scale_kinds && (*kinds || s->lost_kinds))
+		m->scale_kinds = keep(facts, "kinds", mem_dup(*kinds ? kinds : "deployments"));
 	free(kinds);
 	if (s->in_pod)
 		return;
-	if (!s->watch_namespaces && !(s->given & DOCTOR_GIVEN_WATCH) &&
+	if (!m->watch_namespaces && !(s->given && s->given->manifests.watch_namespaces) &&
 		!role_there(roles, "ClusterRole", "kscaled-workloads") &&
 		!role_there(roles, "ClusterRoleBinding", "kscaled-workloads")) {
 		char *watched = namespaces_of(roles, "kscaled-workloads");
 
-		s->watch_namespaces = watched ? keep(facts, "watched", watched) : NULL;
+		m->watch_namespaces = watched ? keep(facts, "watched", watched) : NULL;
 	}
-	s->restrict_secrets |= !role_there(roles, "", "kscaled-secrets");
-	s->webhook = s->webhook &&
-		(!role_there(roles, "ClusterRole", "kscaled") ||
-			has_rule(role_there(roles, "ClusterRole", "kscaled"), "validatingwebhookconfigurations", true));
+	m->restrict_secrets |= !role_there(roles, "", "kscaled-secrets");
+	m->no_webhook |= all && !has_rule(all, "validatingwebhookconfigurations", true);
 }
 
 /* ---- Other options of `kscaled manifests` ---- */
 
 static void read_pod(struct doctor_setup *s, json_t *facts)
 {
-	const json_t *deployment = object_of(facts, "deployment"), *pod = facts_at(deployment, "spec.template.spec");
-	json_int_t replicas = json_integer_value(facts_at(deployment, "spec.replicas"));
-	const char *image = json_str_or_empty(facts_container(object_of(facts, "deployment")), "image");
+	struct manifests_params *m = &s->manifests;
+	const json_t *deployment = fields_at(facts, "deployment.object"),
+		     *pod = fields_at(deployment, "spec.template.spec");
+	const char *image = json_str_or_empty(facts_container(facts), "image");
 
 	s->account = json_string_value(json_object_get(pod, "serviceAccountName"));
-	s->image = *image && strcmp(image, "kscaled:" PACKAGE_VERSION) != 0 ? image : NULL;
-	s->priority_class = json_string_value(json_object_get(pod, "priorityClassName"));
-	if (replicas > 1)
-		s->replicas = keep(facts, "replicas", mem_printf("%d", (int)replicas));
-	s->network_policy = object_of(facts, "networkpolicy") != NULL;
-	s->monitor = json_string_value(json_array_get(object_of(facts, "monitors"), 0));
+	m->image = *image && strcmp(image, "kscaled:" PACKAGE_VERSION) != 0 ? image : NULL;
+	m->priority_class = json_string_value(json_object_get(pod, "priorityClassName"));
+	m->replicas = fields_number(deployment, "spec.replicas");
+	m->replicas = m->replicas > 1 ? m->replicas : 0;
+	m->network_policy = fields_at(facts, "networkpolicy.object") != NULL;
+	m->monitor = json_string_value(fields_at(facts, "monitors.object.0"));
 }
 
 void release_read(struct doctor_setup *s, json_t *facts)
 {
-	const json_t *container = facts_container(object_of(facts, "deployment")),
-		     *command = object_of(facts, "command");
+	static const char *const crds[] = { "crd scaledobjects.object", "crd scaledjobs.object" };
+	const json_t *container = facts_container(facts), *command = fields_at(facts, "command.object");
 
-	s->in_pod = object_of(facts, "deployment") != NULL;
+	s->in_pod = fields_at(facts, "deployment.object") != NULL;
+	s->outside = fields_is(facts, "deployment.error", "missing");
 	read_options(s, container ? json_object_get(container, "args") : command, json_object_get(container, "env"));
 	read_installer(s, facts);
 	read_roles(s, facts);
 	if (s->in_pod)
 		read_pod(s, facts);
-	for (const char *const *plural = (const char *const[]){ "crd scaledobjects", "crd scaledjobs", NULL }; *plural;
-		plural++)
-		s->others_crds |= object_of(facts, *plural) && !release_is_ours(object_of(facts, *plural));
+	for (size_t i = 0; i < MEM_COUNT(crds); i++)
+		s->manifests.no_crds |= fields_at(facts, crds[i]) && !release_is_ours(fields_at(facts, crds[i]));
 }
 
 /* ---- The check ---- */
@@ -357,8 +318,9 @@ void release_read(struct doctor_setup *s, json_t *facts)
 bool release_is_there(const struct facts *c)
 {
 	const json_t *apiservice = facts_object(c, "apiservice");
-	bool names_us = json_str_is(facts_at(apiservice, "spec.service"), "namespace", c->setup->namespace_) &&
-		json_str_is(facts_at(apiservice, "spec.service"), "name", c->setup->service_name);
+	bool names_us = json_str_is(fields_at(apiservice, "spec.service"), "namespace",
+				c->setup->manifests.namespace_) &&
+		json_str_is(fields_at(apiservice, "spec.service"), "name", c->setup->manifests.service_name);
 
 	return names_us || !facts_lacks(c, "deployment") || !facts_lacks(c, "service") ||
 		(!apiservice && !facts_lacks(c, "apiservice"));
@@ -367,16 +329,16 @@ bool release_is_there(const struct facts *c)
 static void check_missing(const struct facts *c)
 {
 	const json_t *apiservice = facts_object(c, "apiservice");
-	const char *ns = facts_text_at(apiservice, "spec.service.namespace"),
-		   *name = facts_text_at(apiservice, "spec.service.name");
+	const char *ns = fields_text(apiservice, "spec.service.namespace"),
+		   *name = fields_text(apiservice, "spec.service.name");
 	MEM_AUTO char *others = *ns && release_is_ours(apiservice)
 		? mem_printf("; it is in namespace %s: run kscaled doctor --namespace %s --service-name %s", ns, ns,
 			  name)
 		: *ns ? mem_printf("; the external metrics are served by Service %s/%s", ns, name)
 		      : mem_dup("");
 
-	facts_error(c, NULL, "kscaled is not installed in namespace %s of this cluster%s%s", c->setup->namespace_,
-		others,
+	facts_error(c, NULL, "kscaled is not installed in namespace %s of this cluster%s%s",
+		c->setup->manifests.namespace_, others,
 		*ns ? "" : ": install it with kscaled manifests | kubectl apply -f -, helm install or kscaled join");
 }
 
@@ -389,16 +351,16 @@ void release_check(const struct facts *c)
 		check_missing(c);
 	else if (facts_lacks(c, "deployment") && c->setup->installer == DOCTOR_HELM)
 		facts_error(c, facts_apply(c), "Helm release %s/%s has lost its Deployment %s/kscaled",
-			s->release_namespace, s->release, s->namespace_);
+			s->release_namespace, s->release, s->manifests.namespace_);
 	else if (s->installer == DOCTOR_HELM)
 		facts_ok(c, "Helm release %s/%s, in Pods", s->release_namespace, s->release);
 	else if (s->installer == DOCTOR_JOIN)
 		facts_ok(c, "by kscaled join, %s", place);
 	else if (s->installer == DOCTOR_OTHERS)
-		facts_ok(c, "in namespace %s, %s; %s", s->namespace_, place, s->release);
+		facts_ok(c, "in namespace %s, %s; %s", s->manifests.namespace_, place, s->release);
 	else if (!facts_object(c, "deployment") && !facts_lacks(c, "deployment") && s->kubeconfig)
-		facts_ok(c, "in namespace %s", s->namespace_);
+		facts_ok(c, "in namespace %s", s->manifests.namespace_);
 	else
-		facts_ok(c, "in namespace %s, %s, from manifests", s->namespace_,
+		facts_ok(c, "in namespace %s, %s, from manifests", s->manifests.namespace_,
 			s->in_pod || !s->kubeconfig ? "in Pods" : place);
 }

@@ -7,21 +7,38 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/host/pruning.h"
 #include "cli/manifestobjects.h"
 
 /*
  * Kubernetes' own roles, which the manifests bind but do not define
  * (plugin/pkg/auth/authorizer/rbac/bootstrappolicy).
  */
-static const struct {
-	const char *name, *group, *resource, *resource_name, *verb;
-} roles_of_kubernetes[] = {
-	{ "system:auth-delegator", "authentication.k8s.io", "tokenreviews", NULL, "create" },
-	{ "system:auth-delegator", "authorization.k8s.io", "subjectaccessreviews", NULL, "create" },
-	{ "extension-apiserver-authentication-reader", "", "configmaps", "extension-apiserver-authentication", "get" },
-	{ "extension-apiserver-authentication-reader", "", "configmaps", "extension-apiserver-authentication",
-		"watch" },
-};
+#define TEXT_OF(...) #__VA_ARGS__
+static const char roles_of_kubernetes[] = TEXT_OF({
+	"system:auth-delegator" : {
+		"rules" : [
+			{
+				"apiGroups" : ["authentication.k8s.io"],
+				"resources" : ["tokenreviews"],
+				"verbs" : ["create"]
+			},
+			{
+				"apiGroups" : ["authorization.k8s.io"],
+				"resources" : ["subjectaccessreviews"],
+				"verbs" : ["create"]
+			}
+		]
+	},
+	"extension-apiserver-authentication-reader" : {
+		"rules" : [ {
+			"apiGroups" : [""],
+			"resources" : ["configmaps"],
+			"resourceNames" : ["extension-apiserver-authentication"],
+			"verbs" : [ "get", "watch" ]
+		} ]
+	}
+});
 
 /* ---- Needed rights ---- */
 
@@ -82,8 +99,8 @@ static const json_t *role_named(const struct documents *d, const json_t *ref, co
 	for (size_t i = 0; i < d->count; i++) {
 		const json_t *role = d->list[i].json;
 
-		if (json_str_is(role, "kind", kind) && strcmp(facts_name_of(role), name) == 0 &&
-			(strcmp(kind, "ClusterRole") == 0 || strcmp(facts_namespace_of(role), namespace_) == 0))
+		if (json_str_is(role, "kind", kind) && fields_is(role, "metadata.name", name) &&
+			(strcmp(kind, "ClusterRole") == 0 || strcmp(fields_namespace(role), namespace_) == 0))
 			return role;
 	}
 	return NULL;
@@ -93,55 +110,51 @@ static const json_t *role_named(const struct documents *d, const json_t *ref, co
 static const char *account_name(const struct doctor_setup *setup, const json_t *subject)
 {
 	bool is_own = setup->account && json_str_is(subject, "name", "kscaled") &&
-		json_str_is(subject, "namespace", setup->namespace_);
+		json_str_is(subject, "namespace", setup->manifests.namespace_);
 
 	return is_own ? setup->account : json_str_or_empty(subject, "name");
 }
 
 static void add_binding(json_t *list, const struct doctor_setup *setup, const struct documents *d,
-	const json_t *binding)
+	const json_t *binding, const json_t *of_kubernetes)
 {
-	const json_t *ref = json_object_get(binding, "roleRef"),
-		     *subject = json_array_get(json_object_get(binding, "subjects"), 0), *role, *rule;
+	const json_t *ref = json_object_get(binding, "roleRef"), *subject = fields_at(binding, "subjects.0"), *role,
+		     *rule;
 	MEM_AUTO char *account = mem_printf("system:serviceaccount:%s:%s", json_str_or_empty(subject, "namespace"),
 		account_name(setup, subject));
-	struct needs needs = { list, account, json_str_or_empty(ref, "name"), facts_namespace_of(binding) };
+	struct needs needs = { list, account, json_str_or_empty(ref, "name"), fields_namespace(binding) };
 	size_t i;
 
-	role = role_named(d, ref, needs.namespace_);
+	role = json_object_get(of_kubernetes, needs.role);
+	role = role ? role : role_named(d, ref, needs.namespace_);
 	json_array_foreach(json_object_get(role, "rules"), i, rule) add_rule(&needs, rule);
-	for (i = 0; i < MEM_COUNT(roles_of_kubernetes); i++)
-		if (strcmp(roles_of_kubernetes[i].name, needs.role) == 0)
-			add(&needs, roles_of_kubernetes[i].group, roles_of_kubernetes[i].resource,
-				roles_of_kubernetes[i].resource_name, roles_of_kubernetes[i].verb);
 }
 
 struct documents *rights_manifests(const struct doctor_setup *setup, struct err *err)
 {
-	struct manifests_params params = { .namespace_ = setup->namespace_,
-		.host = setup->host,
-		.service_name = setup->service_name,
-		.watch_namespaces = setup->watch_namespaces,
-		.scale_kinds = setup->scale_kinds,
-		.no_scaledjobs = setup->no_scaledjobs,
-		.restrict_secrets = setup->restrict_secrets,
-		.service_account_tokens = setup->service_account_tokens,
-		.no_webhook = !setup->webhook };
+	struct manifests_params params = setup->manifests;
 
+	/* Options of Pods need no rights. */
+	params.image = params.priority_class = params.monitor = NULL;
+	params.replicas = 0;
+	params.network_policy = false;
+	/* Outside the cluster kscaled needs one more right, at any address. */
+	if (!params.host && setup->outside)
+		params.host = "kscaled.invalid:8443";
 	return manifestobjects_make(&params, err);
 }
 
 json_t *rights_needed(const struct doctor_setup *setup, struct err *err)
 {
 	struct documents *d = rights_manifests(setup, err);
-	json_t *list = d ? json_array() : NULL;
+	json_t *list = d ? json_array() : NULL, *of_kubernetes = json_loads(roles_of_kubernetes, 0, NULL);
 
 	for (size_t i = 0; d && i < d->count; i++)
 		if (json_str_is(d->list[i].json, "kind", "RoleBinding") ||
 			json_str_is(d->list[i].json, "kind", "ClusterRoleBinding"))
-			add_binding(list, setup, d, d->list[i].json);
-	if (d)
-		documents_free(d);
+			add_binding(list, setup, d, d->list[i].json, of_kubernetes);
+	json_decref(of_kubernetes);
+	documents_free(d);
 	return list;
 }
 
@@ -207,7 +220,7 @@ static bool may_be_meant(const struct facts *c, const json_t *missing, const jso
 	if (c->setup->knows_roles || !needed || !option_of(json_str_or_empty(one, "role")))
 		return false;
 	if (json_str_is(one, "role", "kscaled-scale"))
-		return !c->setup->scale_kinds;
+		return !c->setup->manifests.scale_kinds;
 	return count_of(missing, one) == count_of(needed, one);
 }
 
@@ -252,43 +265,51 @@ static void check_role(const struct facts *c, const json_t *missing, size_t firs
 	buf_done(&rights);
 }
 
-/* Deletes a superfluous binding. title: "clusterrolebindings x", "rolebindings shop/x". */
-static char *drop(const struct facts *c, const char *title)
+/* Deletes a superfluous binding. plural: "rolebindings". */
+static char *drop(const struct facts *c, const char *plural, const json_t *binding)
 {
-	size_t kind = strcspn(title, " ");
-	const char *slash = strchr(title, '/'), *name = slash ? slash + 1 : title + kind + (title[kind] != '\0');
+	const char *ns = fields_namespace(binding);
 	char *join = facts_join(c);
 
 	if (join) /* it removes what the options do not call for */
 		return join;
-	if (!slash)
-		return mem_printf("kubectl delete %.*s %s", (int)kind, title, name);
-	return mem_printf("kubectl -n %.*s delete %.*s %s", (int)(slash - title - (long)kind - 1), title + kind + 1,
-		(int)kind, title, name);
+	return mem_printf("kubectl %s%s%sdelete %s %s", *ns ? "-n " : "", ns, *ns ? " " : "", plural,
+		fields_name(binding));
 }
 
-/* Leftovers of an earlier installation with more rights, which a leaked token would have. */
+/*
+ * Leftovers of an earlier installation with more rights, which a leaked token would have. Bindings
+ * only: a role without a binding grants nothing.
+ */
 static void check_excess(const struct facts *c)
 {
-	bool reported;
-	const json_t *one, *list = facts_read(c, "excess", &reported);
-	const char *title, *name;
+	static const struct {
+		const char *kind, *plural;
+	} kinds[] = { { "ClusterRoleBinding", "clusterrolebindings" }, { "RoleBinding", "rolebindings" } };
+	struct documents *wanted = rights_manifests(c->setup, NULL);
+	const json_t *one;
 	size_t i;
 
-	json_array_foreach(list, i, one)
-	{
-		title = json_string_value(one);
-		name = strrchr(title, '/') ? strrchr(title, '/') + 1 : strchr(title, ' ') + 1;
-		facts_warn(c, drop(c, title), "%s grants more than the options call for%s%s%s", title,
-			option_of(name) ? ": see " : "", option_of(name) ? option_of(name) : "",
-			option_of(name) ? ", also an option of kscaled doctor" : "");
-	}
+	facts_known(c, "roles");
+	for (size_t k = 0; wanted && k < MEM_COUNT(kinds); k++)
+		json_array_foreach(facts_object(c, "roles"), i, one)
+		{
+			const char *ns = fields_namespace(one), *name = fields_name(one), *option = option_of(name);
+
+			if (!json_str_is(one, "kind", kinds[k].kind) ||
+				!pruning_is_superfluous(wanted, kinds[k].kind, one))
+				continue;
+			facts_warn(c, drop(c, kinds[k].plural, one),
+				"%s %s%s%s grants more than the options call for%s%s%s", kinds[k].plural, ns,
+				*ns ? "/" : "", name, option ? ": see " : "", option ? option : "",
+				option ? ", also an option of kscaled doctor" : "");
+		}
+	documents_free(wanted);
 }
 
 void rights_check(const struct facts *c)
 {
-	bool reported;
-	const json_t *rights = facts_read(c, "rights", &reported), *missing = json_object_get(rights, "missing");
+	const json_t *rights = facts_object(c, "rights"), *missing = json_object_get(rights, "missing");
 
 	if (!rights)
 		return;

@@ -6,8 +6,9 @@
  * The rights that kscaled needs with given options, taken from the output of `kscaled manifests`
  * rather than from a second table, and the check that it has them. Pure.
  *
- * Fact: "rights": account, asked (how many), needed (all of rights_needed), missing and not_asked.
- * "excess": the titles of kscaled's bindings that the options do not call for (cli/host/pruning).
+ * Facts: "rights": account, asked (how many), needed (all of rights_needed), missing and not_asked;
+ * "roles", of which rights_check reports the bindings that the options do not call for
+ * (cli/host/pruning).
  */
 
 #include "base/err.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/doctor/status.h"
+#include "cli/doctor/checks.h"
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -29,8 +29,8 @@ static enum state state_of(const struct object_counts *l, const json_t *object)
 {
 	/* Reasons of decide/conditions and decide/jobs/jobconditions. */
 	static const char *const of_sources[] = { "TriggerError", "PartialTriggerError", NULL };
-	const json_t *ready = facts_condition(object, "Ready");
-	bool is_new = l->c->now_ms - facts_time_at(object, "metadata.creationTimestamp") < NEW_MS;
+	const json_t *ready = fields_condition(object, "Ready");
+	bool is_new = l->c->now_ms - fields_time(object, "metadata.creationTimestamp") < NEW_MS;
 
 	if (!ready)
 		return is_new ? HEALTHY : UNHANDLED;
@@ -41,8 +41,8 @@ static enum state state_of(const struct object_counts *l, const json_t *object)
 
 static void report(const struct facts *c, enum state state, const char *kind, const char *word, const json_t *object)
 {
-	const json_t *ready = facts_condition(object, "Ready");
-	const char *ns = facts_namespace_of(object), *name = facts_name_of(object),
+	const json_t *ready = fields_condition(object, "Ready");
+	const char *ns = fields_namespace(object), *name = fields_name(object),
 		   *reason = json_str_or_empty(ready, "reason"), *message = json_str_or_empty(ready, "message");
 
 	if (state == UNHANDLED)
@@ -71,34 +71,32 @@ static void check_object(struct object_counts *l, const char *kind, const char *
 /* false: reading them failed, and a finding says so. */
 static bool check_all(struct object_counts *l, const char *fact, const char *kind, const char *word)
 {
-	bool reported;
-	const json_t *list = facts_read(l->c, fact, &reported), *object;
+	const json_t *object;
 	size_t i;
 
-	json_array_foreach(json_object_get(list, "items"), i, object) check_object(l, kind, word, object);
-	return !reported;
+	json_array_foreach(fields_at(facts_object(l->c, fact), "items"), i, object) check_object(l, kind, word, object);
+	return facts_known(l->c, fact);
 }
 
 static bool look_at_all(struct object_counts *l)
 {
-	const struct doctor_setup *s = l->c->setup;
 	bool read = check_all(l, "scaledobjects", "ScaledObject", "so");
 
-	if (!s->no_scaledjobs)
+	if (!l->c->setup->manifests.no_scaledjobs)
 		read &= check_all(l, "scaledjobs", "ScaledJob", "sj");
 	if (l->reported > REPORTED_MAX)
 		diagnosis_more(l->c->out, l->c->hop, l->reported - REPORTED_MAX,
-			mem_printf("%s get", s->program ? s->program : "kscaled"));
+			mem_printf("%s get", facts_program(l->c)));
 	return read;
 }
 
 void status_objects(const struct facts *c)
 {
 	struct object_counts look = { .c = c };
-	size_t jobs = json_array_size(facts_at(facts_object(c, "scaledjobs"), "items"));
+	size_t jobs = json_array_size(fields_at(c->facts, "scaledjobs.object.items"));
 	bool read = look_at_all(&look);
 
-	if (c->setup->no_scaledjobs && c->setup->knows_roles && jobs > 0)
+	if (c->setup->manifests.no_scaledjobs && c->setup->knows_roles && jobs > 0)
 		facts_warn(c, NULL, "%zu ScaledJobs are ignored: kscaled was installed without rights on Jobs", jobs);
 	if (read && look.reported == 0 && look.all == 0)
 		facts_ok(c, "none yet");
@@ -153,14 +151,11 @@ static void check_certificate(const struct facts *c, const char *what, const cha
 
 void status_certificates(const struct facts *c)
 {
-	bool reported;
-	const json_t *certificates = facts_read(c, "certificates", &reported);
-	const char *ca = json_str_or_empty(certificates, "ca"), *serving = json_str_or_empty(certificates, "serving");
+	const char *ca = fields_text(c->facts, "certificates.object.ca"),
+		   *serving = fields_text(c->facts, "certificates.object.serving");
 
-	if (reported)
-		return;
 	if (!*serving)
-		facts_error(c, renew(c), "no serving certificate in Secret %s/" CERTS_SECRET, c->setup->namespace_);
+		facts_error(c, renew(c), "no serving certificate in Secret %s/" CERTS_SECRET, c->namespace_);
 	else
 		check_certificate(c, "serving certificate", serving);
 	if (*ca)

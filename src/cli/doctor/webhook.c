@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/doctor/webhook.h"
+#include "cli/doctor/checks.h"
 
 #include <string.h>
 
-#include "base/base64.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "control/certs/certs.h"
@@ -14,19 +13,14 @@
  */
 static bool check_one(const struct facts *c, const json_t *hook, const char *ca)
 {
-	const json_t *service = facts_at(hook, "clientConfig.service");
-	const char *name = json_str_or_empty(hook, "name"), *encoded = facts_text_at(hook, "clientConfig.caBundle");
-	MEM_AUTO char *bundle = base64_decode(encoded, NULL);
+	const json_t *service = fields_at(hook, "clientConfig.service");
+	const char *name = json_str_or_empty(hook, "name");
 
-	if (!json_str_is(service, "name", c->setup->service_name) ||
-		!json_str_is(service, "namespace", c->setup->namespace_))
+	if (!json_str_is(service, "name", c->service) || !json_str_is(service, "namespace", c->namespace_))
 		facts_error(c, facts_apply(c), "%s names Service %s/%s", name, json_str_or_empty(service, "namespace"),
 			json_str_or_empty(service, "name"));
-	else if (!*encoded)
-		facts_error(c, facts_restart(c), "%s has no caBundle: no kscaled has been leader since it was created",
-			name);
-	else if (*ca && !facts_bundle_has(bundle, ca))
-		facts_error(c, facts_restart(c), "the caBundle of %s lacks kscaled's CA", name);
+	else if (!facts_bundle(c, name, fields_text(hook, "clientConfig.caBundle"), ca, facts_restart(c)))
+		return false;
 	else if (json_str_is(hook, "failurePolicy", "Fail"))
 		facts_warn(c, facts_apply_with(c, "webhooks.failurePolicy=Ignore", ""),
 			"%s has failurePolicy Fail: while kscaled is down, no such object can be stored", name);
@@ -37,15 +31,12 @@ static bool check_one(const struct facts *c, const json_t *hook, const char *ca)
 
 void webhook_configuration(const struct facts *c)
 {
-	bool reported;
-	const json_t *configuration = facts_read(c, "webhooks", &reported), *hook,
+	const json_t *configuration = facts_object(c, "webhooks"), *hook,
 		     *hooks = json_object_get(configuration, "webhooks");
-	const char *ca = c->setup->tls_cert_file ? "" : facts_text_at(facts_object(c, "certificates"), "ca");
+	const char *ca = c->setup->tls_cert_file ? "" : fields_text(c->facts, "certificates.object.ca");
 	size_t i, good = 0;
 
-	if (reported)
-		return;
-	if (!configuration && !c->setup->webhook) {
+	if (!configuration && c->setup->manifests.no_webhook) {
 		facts_ok(c, "none: --webhook=false");
 		return;
 	}
@@ -55,13 +46,13 @@ void webhook_configuration(const struct facts *c)
 			": invalid objects are stored and reported only later (if that is intended: --no-webhook)");
 		return;
 	}
-	if (!c->setup->webhook)
+	if (c->setup->manifests.no_webhook)
 		facts_error(c, mem_dup("kubectl delete validatingwebhookconfiguration " CERTS_WEBHOOKS),
 			"a ValidatingWebhookConfiguration exists, but kscaled runs with --webhook=false: the API "
 			"server's requests fail");
 	json_array_foreach(hooks, i, hook) good += check_one(c, hook, ca);
-	if (c->setup->webhook && good == json_array_size(hooks))
-		facts_ok(c, "%zu webhooks point to Service %s/%s", good, c->setup->namespace_, c->setup->service_name);
+	if (!c->setup->manifests.no_webhook && good == json_array_size(hooks))
+		facts_ok(c, "%zu webhooks point to Service %s/%s", good, c->namespace_, c->service);
 }
 
 #define DENIED "admission webhook \"vscaledobject.kscaled.io\" denied the request"
@@ -69,7 +60,7 @@ void webhook_configuration(const struct facts *c)
 void webhook_reached(const struct facts *c)
 {
 	const json_t *stored = facts_object(c, "trial"), *found = json_object_get(c->facts, "trial");
-	const char *message = facts_message(c, "trial");
+	const char *message = fields_text(c->facts, "trial.message");
 
 	if (!facts_object(c, "webhooks") && !found)
 		facts_skip(c, "not checked: no webhook is known");

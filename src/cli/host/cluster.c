@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "cli/fields.h"
 
 #define DEADLINE_MS 15000
 #define PAGE        "500"
@@ -85,64 +86,134 @@ int cluster_call(struct cluster *c, enum kube_verb verb, const char *path, const
 	return o.rc;
 }
 
-static void hand_on(const char *api, const char *plural, const json_t *object, cluster_fn fn, void *arg)
+static json_t *ask(struct cluster *c, enum kube_verb verb, const char *path, const json_t *body, struct err *err)
 {
-	const json_t *metadata = json_object_get(object, "metadata");
-	const char *namespace_ = json_str_or_empty(metadata, "namespace"), *name = json_str_or_empty(metadata, "name");
-	char escaped[800], escaped_namespace[256];
-	MEM_AUTO char *title = mem_printf("%s %s%s%s", plural, namespace_, *namespace_ ? "/" : "", name);
-	MEM_AUTO char *path = NULL;
+	json_t *object = NULL;
 
-	if (!*name || !kube_escape(name, escaped, sizeof(escaped)) ||
-		!kube_escape(namespace_, escaped_namespace, sizeof(escaped_namespace)))
-		return;
-	path = mem_printf("%s%s%s/%s/%s", api, *namespace_ ? "/namespaces/" : "", escaped_namespace, plural, escaped);
-	fn(arg, path, title, object);
+	if (cluster_call(c, verb, path, body, &object, err) < 0)
+		return NULL;
+	return object ? object : json_object();
 }
 
-/* One page. *more: its continue token, replaced by the next one; NULL: it was the last page. */
-static int read_page(struct cluster *c, const char *collection, const char *query, char **more, json_t **list,
-	struct err *err)
+json_t *cluster_get(struct cluster *c, const char *path, struct err *err)
 {
-	MEM_AUTO char *path = mem_printf("%s?limit=" PAGE "%s%s%s%s", collection, *query ? "&" : "", query,
-		*more ? "&continue=" : "", *more ? *more : "");
-	const char *next;
+	return ask(c, KUBE_GET, path, NULL, err);
+}
+
+json_t *cluster_post(struct cluster *c, enum kube_verb verb, const char *path, json_t *body, struct err *err)
+{
+	json_t *answer = ask(c, verb, path, body, err);
+
+	json_decref(body);
+	return answer;
+}
+
+int cluster_delete(struct cluster *c, const char *path, struct err *err)
+{
+	struct err failed = { 0 };
+
+	if (cluster_call(c, KUBE_DELETE, path, NULL, NULL, &failed) == 0 || failed.kind == ERR_MISSING)
+		return 0;
+	*err = failed;
+	return -1;
+}
+
+int cluster_patch(struct cluster *c, const char *path, json_t *patch, struct err *err)
+{
+	int failed = cluster_call(c, KUBE_MERGE_PATCH, path, patch, NULL, err);
+
+	json_decref(patch);
+	return failed;
+}
+
+char *cluster_metric_path(const json_t *scaledobject)
+{
+	const char *metric = fields_text(scaledobject, "status.externalMetricNames.0");
+	char escaped[1024], name[800];
+
+	if (!*metric || !kube_escape(metric, escaped, sizeof(escaped)) ||
+		!kube_escape(fields_name(scaledobject), name, sizeof(name)))
+		return NULL;
+	return mem_printf(CLUSTER_METRICS "/namespaces/%s/%s?labelSelector=scaledobject.keda.sh%%2Fname%%3D%s",
+		fields_namespace(scaledobject), escaped, name);
+}
+
+/* ---- Lists ---- */
+
+static char *collection_of(const struct cluster_list *l)
+{
+	return mem_printf("%s%s%s/%s", l->api, l->namespace_ ? "/namespaces/" : "", l->namespace_ ? l->namespace_ : "",
+		l->plural);
+}
+
+static int read_page(struct cluster_list *l)
+{
+	MEM_AUTO char *collection = collection_of(l);
+	MEM_AUTO char *path = mem_printf("%s?limit=" PAGE "%s%s%s%s", collection, l->query ? "&" : "",
+		l->query ? l->query : "", l->more ? "&continue=" : "", l->more ? l->more : "");
+	const char *more;
 	size_t size;
 
-	mem_free_ptr(more);
-	if (cluster_call(c, KUBE_LIST, path, NULL, list, err) < 0)
-		return -1;
-	next = json_str_or_empty(json_object_get(*list, "metadata"), "continue");
-	size = 3 * strlen(next) + 1;
-	if (*next) {
-		*more = mem_alloc(size);
-		kube_escape(next, *more, size);
+	if (l->pages == PAGES_MAX)
+		return err_set(&l->err, ERR_INVALID, "%s: the list does not end after %d pages of " PAGE, collection,
+			PAGES_MAX);
+	json_decref(l->page);
+	l->page = NULL;
+	l->next = 0;
+	l->pages++;
+	mem_free_ptr(&l->more);
+	if (cluster_call(l->cluster, KUBE_LIST, path, NULL, &l->page, &l->err) < 0)
+		return err_wrap(&l->err, "%s", collection);
+	more = fields_text(l->page, "metadata.continue");
+	size = 3 * strlen(more) + 1;
+	if (*more) {
+		l->more = mem_alloc(size);
+		kube_escape(more, l->more, size);
 	}
 	return 0;
 }
 
-int cluster_each(struct cluster *c, const char *api, const char *namespace_, const char *plural, const char *query,
-	cluster_fn fn, void *arg, struct err *err)
+/* Sets path and title. false: the object has no name that fits in a path. */
+static bool name_current(struct cluster_list *l, const json_t *object)
 {
-	MEM_AUTO char *collection = namespace_ ? mem_printf("%s/namespaces/%s/%s", api, namespace_, plural)
-					       : mem_printf("%s/%s", api, plural);
-	MEM_AUTO char *more = NULL;
-	int pages = 0;
+	const char *namespace_ = fields_namespace(object), *name = fields_name(object);
+	char escaped[800], escaped_namespace[256];
 
+	if (!*name || !kube_escape(name, escaped, sizeof(escaped)) ||
+		!kube_escape(namespace_, escaped_namespace, sizeof(escaped_namespace)))
+		return false;
+	mem_free_ptr(&l->path);
+	mem_free_ptr(&l->title);
+	l->title = mem_printf("%s %s%s%s", l->plural, namespace_, *namespace_ ? "/" : "", name);
+	l->path = mem_printf("%s%s%s/%s/%s", l->api, *namespace_ ? "/namespaces/" : "", escaped_namespace, l->plural,
+		escaped);
+	return true;
+}
+
+const json_t *cluster_next(struct cluster_list *l)
+{
 	do {
-		json_t *list = NULL;
 		const json_t *object;
-		size_t i;
 
-		if (read_page(c, collection, query, &more, &list, err) < 0)
-			return err_wrap(err, "%s", collection);
-		json_array_foreach(json_object_get(list, "items"), i, object)
-		{
-			hand_on(api, plural, object, fn, arg);
+		while ((object = json_array_get(fields_at(l->page, "items"), l->next)) != NULL) {
+			l->next++;
+			if (name_current(l, object))
+				return object;
 		}
-		json_decref(list);
-	} while (more && ++pages < PAGES_MAX);
-	return more
-		? err_set(err, ERR_INVALID, "%s: the list does not end after %d pages of " PAGE, collection, PAGES_MAX)
-		: 0;
+	} while (l->err.kind == ERR_NONE && (l->pages == 0 || l->more) && read_page(l) == 0);
+	return NULL;
+}
+
+int cluster_list_done(struct cluster_list *l, struct err *err)
+{
+	json_decref(l->page);
+	l->page = NULL;
+	mem_free_ptr(&l->more);
+	mem_free_ptr(&l->path);
+	mem_free_ptr(&l->title);
+	if (l->err.kind == ERR_NONE)
+		return 0;
+	if (err)
+		*err = l->err;
+	return -1;
 }

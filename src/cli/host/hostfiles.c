@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#define FILE_SIZE_MAX (64 << 10)
+#define FILE_SIZE_MAX (1 << 20)
 
 static void set_text(json_t *object, const char *key, const char *text)
 {
@@ -113,30 +113,33 @@ int hostfiles_write(const struct hostfiles *f, const char *kubeconfig, const cha
 		: 0;
 }
 
+char *hostfiles_read(const char *folder, const char *name)
+{
+	MEM_AUTO char *path = mem_printf("%s/%s", folder, name);
+	struct buf text = BUF_INIT(FILE_SIZE_MAX);
+	char *copy = file_read(path, FILE_ANY, NULL, &text, NULL) == 0 ? mem_dup(buf_text(&text)) : NULL;
+
+	buf_done_secret(&text);
+	return copy;
+}
+
 /*
  * The rest of the last line that begins with word, without blanks around it. NULL: none. The caller
  * owns it.
  */
 static char *line_behind(const char *folder, const char *name, const char *word)
 {
-	MEM_AUTO char *path = mem_printf("%s/%s", folder, name);
-	struct buf text = BUF_INIT(FILE_SIZE_MAX);
-	char *found = NULL;
+	MEM_AUTO char *text = hostfiles_read(folder, name);
+	char *rest = text, *line, *found = NULL;
 
-	if (file_read(path, FILE_ANY, NULL, &text, NULL) == 0) {
-		MEM_AUTO char *copy = mem_dup(buf_text(&text));
-		char *rest = copy, *line;
+	while (rest && (line = strsep(&rest, "\n")) != NULL) {
+		const char *behind = text_behind(text_trim(line, " \t\r"), word);
 
-		while ((line = strsep(&rest, "\n")) != NULL) {
-			const char *behind = text_behind(text_trim(line, " \t\r"), word);
-
-			if (!behind)
-				continue;
-			free(found);
-			found = mem_dup(behind);
-		}
+		if (!behind)
+			continue;
+		free(found);
+		found = mem_dup(behind);
 	}
-	buf_done(&text);
 	return found;
 }
 

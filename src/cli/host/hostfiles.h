@@ -36,6 +36,9 @@ char *hostfiles_kubeconfig(const struct hostfiles *f, const struct kube_config *
 int hostfiles_write(const struct hostfiles *f, const char *kubeconfig, const char *token, const char *environment,
 	struct err *err);
 
+/* The whole of a file in one of the directories; NULL: unreadable. The caller wipes it. */
+char *hostfiles_read(const char *folder, const char *name);
+
 /*
  * The arguments of `kscaled join`, for `kscaled doctor` to suggest again: the line of
  * CONFIG/join.env after HOSTFILES_CALL. NULL: none, or unreadable. The caller owns it.

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "cli/fields.h"
 
 #define NAME_LABEL   "app.kubernetes.io/name"
 #define MANAGER      "app.kubernetes.io/managed-by"
@@ -15,9 +16,9 @@
  */
 char *ownership_of_others(const json_t *object)
 {
-	const json_t *metadata = json_object_get(object, "metadata"), *labels = json_object_get(metadata, "labels"),
-		     *annotations = json_object_get(metadata, "annotations"),
-		     *owner = json_array_get(json_object_get(metadata, "ownerReferences"), 0);
+	const json_t *labels = fields_at(object, "metadata.labels"),
+		     *annotations = fields_at(object, "metadata.annotations"),
+		     *owner = fields_at(object, "metadata.ownerReferences.0");
 	const char *release = json_str_or_empty(annotations, HELM_RELEASE "name"),
 		   *manager = json_str_or_empty(labels, MANAGER);
 

@@ -5,41 +5,30 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "cli/fields.h"
 #include "cli/host/ownership.h"
 #include "cli/host/steps.h"
 
-/* One pass over the cluster. */
-struct look {
-	const struct documents *wanted;
-	const char *kind;
-	cluster_fn fn;
-	void *arg;
-};
-
 static bool is_wanted(const struct documents *wanted, const char *kind, const json_t *there)
 {
-	const json_t *is = json_object_get(there, "metadata"), *has;
-
 	for (size_t i = 0; i < wanted->count; i++) {
-		has = json_object_get(wanted->list[i].json, "metadata");
-		if (json_str_is(wanted->list[i].json, "kind", kind) &&
-			json_str_is(has, "name", json_str_or_empty(is, "name")) &&
-			strcmp(json_str_or_empty(has, "namespace"), json_str_or_empty(is, "namespace")) == 0)
+		const json_t *one = wanted->list[i].json;
+
+		if (json_str_is(one, "kind", kind) && fields_is(one, "metadata.name", fields_name(there)) &&
+			strcmp(fields_namespace(one), fields_namespace(there)) == 0)
 			return true;
 	}
 	return false;
 }
 
-static void on_labelled(void *arg, const char *path, const char *title, const json_t *object)
+bool pruning_is_superfluous(const struct documents *wanted, const char *kind, const json_t *object)
 {
-	struct look *look = arg;
 	MEM_AUTO char *others = ownership_of_others(object);
 
-	if (!others && !is_wanted(look->wanted, look->kind, object))
-		look->fn(look->arg, path, title, object);
+	return !others && !is_wanted(wanted, kind, object);
 }
 
-int pruning_each(struct cluster *c, const struct documents *wanted, cluster_fn fn, void *arg, struct err *err)
+json_t *pruning_find(struct cluster *c, const struct documents *wanted, struct err *err)
 {
 	static const struct {
 		const char *api, *plural, *kind;
@@ -51,44 +40,45 @@ int pruning_each(struct cluster *c, const struct documents *wanted, cluster_fn f
 		{ "/apis/admissionregistration.k8s.io/v1", "validatingwebhookconfigurations",
 			"ValidatingWebhookConfiguration" },
 	};
-	struct look look = { .wanted = wanted, .fn = fn, .arg = arg };
+	json_t *found = json_array();
 
 	for (size_t i = 0; i < MEM_COUNT(kinds); i++) {
-		look.kind = kinds[i].kind;
-		if (cluster_each(c, kinds[i].api, NULL, kinds[i].plural, CLUSTER_OURS, on_labelled, &look, err) < 0)
-			return -1;
+		struct cluster_list list = { .cluster = c,
+			.api = kinds[i].api,
+			.plural = kinds[i].plural,
+			.query = CLUSTER_OURS };
+		const json_t *object;
+
+		while ((object = cluster_next(&list)) != NULL)
+			if (pruning_is_superfluous(wanted, kinds[i].kind, object))
+				json_array_append_new(found,
+					json_pack("{s:s, s:s, s:O}", "path", list.path, "title", list.title, "object",
+						object));
+		if (cluster_list_done(&list, err) == 0)
+			continue;
+		json_decref(found);
+		return NULL;
 	}
-	return 0;
+	return found;
 }
 
-struct pruning {
-	struct cluster *cluster;
-	bool dry_run;
-	struct err *err;
-	int failed;
-};
-
-static void prune_one(void *arg, const char *path, const char *title, const json_t *object)
+static int prune_one(struct cluster *c, const json_t *one, bool dry_run, struct err *err)
 {
-	struct pruning *p = arg;
-	struct err err = { 0 };
+	const char *title = json_str_or_empty(one, "title");
 
-	(void)object;
-	if (p->failed)
-		return;
-	if (p->dry_run)
-		steps_report("would delete %s: no longer needed with these options", title);
-	else if (cluster_call(p->cluster, KUBE_DELETE, path, NULL, NULL, &err) == 0)
-		steps_report("deleted %s: no longer needed with these options", title);
-	else if (err.kind != ERR_MISSING) {
-		*p->err = err;
-		p->failed = err_wrap(p->err, "deleting %s", title);
-	}
+	if (!dry_run && cluster_delete(c, json_str_or_empty(one, "path"), err) < 0)
+		return err_wrap(err, "deleting %s", title);
+	steps_report("%s %s: no longer needed with these options", dry_run ? "would delete" : "deleted", title);
+	return 0;
 }
 
 int pruning_run(struct cluster *c, const struct documents *wanted, bool dry_run, struct err *err)
 {
-	struct pruning p = { .cluster = c, .dry_run = dry_run, .err = err };
+	json_t *found = pruning_find(c, wanted, err);
+	int failed = found ? 0 : -1;
 
-	return pruning_each(c, wanted, prune_one, &p, err) < 0 || p.failed ? -1 : 0;
+	for (size_t i = 0; !failed && i < json_array_size(found); i++)
+		failed = prune_one(c, json_array_get(found, i), dry_run, err);
+	json_decref(found);
+	return failed;
 }

@@ -15,10 +15,16 @@
 #include "cli/documents.h"
 #include "cli/host/cluster.h"
 
-/* Calls fn for each superfluous object. */
-int pruning_each(struct cluster *c, const struct documents *wanted, cluster_fn fn, void *arg, struct err *err);
+/* Whether an object with kscaled's label is superfluous. kind: its kind, which lists omit. */
+bool pruning_is_superfluous(const struct documents *wanted, const char *kind, const json_t *object);
 
-/* wanted: all objects of the options. Prints what it deletes, or would. */
+/*
+ * The superfluous objects, [{"path", "title", "object"}] with the texts of struct cluster_list; the
+ * caller owns them. wanted: all objects of the options.
+ */
+json_t *pruning_find(struct cluster *c, const struct documents *wanted, struct err *err);
+
+/* Prints what it deletes, or would. */
 int pruning_run(struct cluster *c, const struct documents *wanted, bool dry_run, struct err *err);
 
 #endif

@@ -5,10 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "base/duration.h"
-
-#define WAIT_MAX 3600000
-#define LOOK_MS  500
+#define LOOK_MS 500
 
 void steps_report(const char *fmt, ...)
 {
@@ -21,14 +18,17 @@ void steps_report(const char *fmt, ...)
 	fflush(stdout);
 }
 
-int steps_read_wait(const char *text, int64_t *out, struct err *err)
-{
-	if (duration_parse(text, out, err) < 0)
-		return err_wrap(err, "--wait");
-	if (*out < 0 || *out > WAIT_MAX)
-		return err_set(err, ERR_INVALID, "--wait: \"%.64s\" is out of range: 0s to 1h", text);
-	return 0;
-}
+const struct option steps_options[] = {
+#define AT(member) .offset = offsetof(struct steps_arguments, member)
+	{ "kubeconfig", OPTION_TEXT, AT(kubeconfig), "FILE", "the administrator's, such as /etc/rancher/k3s/k3s.yaml" },
+	{ "dry-run", OPTION_SWITCH, AT(dry_run), NULL, "print what would be done, change nothing" },
+	{ "config-dir", OPTION_ABSOLUTE, AT(files.config_dir), "DIR", "the directory of kubeconfig and join.env",
+		.initial = HOSTFILES_CONFIG },
+	{ "state-dir", OPTION_ABSOLUTE, AT(files.state_dir), "DIR", "the directory of the token",
+		.initial = HOSTFILES_STATE },
+	{ .name = NULL },
+#undef AT
+};
 
 int64_t steps_now_ms(void)
 {

@@ -17,7 +17,6 @@
 
 extern char **environ;
 
-#define ARGUMENTS_MAX 8
 #define WORDS_MAX     (64 << 10)
 #define NOT_INSTALLED 5 /* systemctl(1), by LSB: no such unit */
 
@@ -36,61 +35,56 @@ static int wait_for(pid_t child)
 	return status;
 }
 
-static char *trimmed(const char *text)
+/* posix_spawn changes no argument. out: its standard output; -1: ours. Returns an errno. */
+static int start(const char *const *argv, int out, pid_t *child)
 {
-	MEM_AUTO char *copy = mem_dup(text);
-	const char *words = text_trim(copy, " \n");
+	posix_spawn_file_actions_t actions;
+	int failed;
 
-	return *words ? mem_dup(words) : NULL;
+	posix_spawn_file_actions_init(&actions);
+	if (out >= 0)
+		posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+	failed = posix_spawnp(child, argv[0], &actions, NULL, (char *const *)(uintptr_t)argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	return failed;
 }
 
 char *systemd_last_words(void)
 {
-	char *argv[] = { (char[]){ "journalctl" }, (char[]){ "--unit=" SYSTEMD_UNIT }, (char[]){ "--lines=5" },
-		(char[]){ "--no-pager" }, (char[]){ "--output=cat" }, (char[]){ "--quiet" }, NULL };
+	static const char *const argv[] = { "journalctl", "--unit=" SYSTEMD_UNIT, "--lines=5", "--no-pager",
+		"--output=cat", "--quiet", NULL };
 	struct buf text = BUF_INIT(WORDS_MAX);
-	posix_spawn_file_actions_t actions;
-	char *words = NULL;
+	MEM_AUTO char *copy = NULL;
+	const char *words = "";
 	pid_t child;
 	int ends[2];
+	bool started;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return NULL;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-	if (posix_spawnp(&child, argv[0], &actions, NULL, argv, environ) == 0) {
-		close(ends[1]);
-		ends[1] = -1;
-		if (file_read_fd(ends[0], &text) == 0)
-			words = trimmed(buf_text(&text));
-		close(ends[0]);
-		ends[0] = -1;
-		wait_for(child);
+	started = start(argv, ends[1], &child) == 0;
+	close(ends[1]);
+	if (started && file_read_fd(ends[0], &text) == 0) {
+		copy = buf_take(&text);
+		words = text_trim(copy, " \n");
 	}
-	posix_spawn_file_actions_destroy(&actions);
-	for (size_t i = 0; i < MEM_COUNT(ends); i++)
-		if (ends[i] >= 0)
-			close(ends[i]);
+	close(ends[0]);
+	if (started)
+		wait_for(child);
 	buf_done(&text);
-	return words;
+	return *words ? mem_dup(words) : NULL;
 }
 
-int systemd_control(const char *const *arguments, struct err *err)
+int systemd_control(const char *verb, struct err *err)
 {
-	char *argv[ARGUMENTS_MAX + 2] = { (char[]){ "systemctl" } };
-	int status, failed;
+	const char *const argv[] = { "systemctl", verb, SYSTEMD_UNIT, NULL };
 	pid_t child;
+	int failed = start(argv, -1, &child), status = failed ? -1 : wait_for(child);
 
-	for (size_t i = 0; i < ARGUMENTS_MAX && arguments[i]; i++)
-		argv[i + 1] = (char *)(uintptr_t)arguments[i]; /* posix_spawn changes nothing */
-	failed = posix_spawnp(&child, argv[0], NULL, NULL, argv, environ);
-	if (failed)
-		return err_set(err, ERR_TEMPORARY, "systemctl: %s", strerror(failed));
-	status = wait_for(child);
 	if (status < 0)
-		return err_set(err, ERR_TEMPORARY, "systemctl: %s", strerror(errno));
+		return err_set(err, ERR_TEMPORARY, "systemctl: %s", strerror(failed ? failed : errno));
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
 	return err_set(err, WIFEXITED(status) && WEXITSTATUS(status) == NOT_INSTALLED ? ERR_MISSING : ERR_TEMPORARY,
-		"systemctl %s failed", arguments[0]);
+		"systemctl %s failed", verb);
 }

@@ -13,10 +13,10 @@
 bool systemd_is_running(void); /* sd_booted(3) */
 
 /*
- * arguments: of systemctl, NULL-terminated. ERR_TEMPORARY: it failed and has printed why on
- * standard error. ERR_MISSING, of start and stop: no such unit, also printed.
+ * `systemctl VERB kscaled.service`. ERR_TEMPORARY: it failed and has printed why on standard error.
+ * ERR_MISSING, of start and stop: no such unit, also printed.
  */
-int systemd_control(const char *const *arguments, struct err *err);
+int systemd_control(const char *verb, struct err *err);
 
 /*
  * The last lines of the service's log, by journalctl(1), without the last newline. NULL: none, or

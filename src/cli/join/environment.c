@@ -6,42 +6,24 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/host/optiontext.h"
 #include "cli/plaintext.h"
-
-static void put_option(struct buf *out, const char *option, const char *value)
-{
-	if (!value)
-		return;
-	buf_printf(out, " --%s=", option);
-	plaintext_put_word(out, value);
-}
 
 /* The arguments for `kscaled doctor` to repeat, with absolute paths. */
 static void put_call(const struct environment *e, struct buf *out)
 {
-	const struct manifests_params *p = e->params;
 	const struct hostfiles *f = e->files;
 	MEM_AUTO char *kubeconfig = realpath(e->kubeconfig, NULL),
 		      *port = e->given_port ? mem_printf("%u", e->given_port) : NULL;
-	const struct {
-		const char *option;
-		bool is_set;
-	} flags[] = { { "no-scaledjobs", p->no_scaledjobs }, { "restrict-secret-access", p->restrict_secrets },
-		{ "service-account-tokens", p->service_account_tokens }, { "no-webhook", p->no_webhook } };
 
 	buf_puts(out, HOSTFILES_CALL "--kubeconfig=");
 	plaintext_put_word(out, kubeconfig ? kubeconfig : e->kubeconfig);
-	put_option(out, "host", p->host);
-	put_option(out, "port", port);
-	put_option(out, "config-dir", strcmp(f->config_dir, HOSTFILES_CONFIG) ? f->config_dir : NULL);
-	put_option(out, "state-dir", strcmp(f->state_dir, HOSTFILES_STATE) ? f->state_dir : NULL);
-	put_option(out, "namespace", p->namespace_);
-	put_option(out, "service-name", p->service_name);
-	put_option(out, "watch-namespace", p->watch_namespaces);
-	put_option(out, "scale-kinds", p->scale_kinds);
-	for (size_t i = 0; i < MEM_COUNT(flags); i++)
-		if (flags[i].is_set)
-			buf_printf(out, " --%s", flags[i].option);
+	optiontext_put_one(out, "host", e->params->host, '=');
+	optiontext_put_one(out, "port", port, '=');
+	optiontext_put_one(out, "config-dir", strcmp(f->config_dir, HOSTFILES_CONFIG) ? f->config_dir : NULL, '=');
+	optiontext_put_one(out, "state-dir", strcmp(f->state_dir, HOSTFILES_STATE) ? f->state_dir : NULL, '=');
+	optiontext_put(out, manifests_name_options, e->params, '=');
+	optiontext_put(out, manifests_rights_options, e->params, '=');
 	buf_putc(out, '\n');
 }
 

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/join/join.h"
 
-#include <getopt.h>
+/*
+ * `kscaled join`: sets up this host to run kscaled for a cluster. With an administrator's
+ * kubeconfig it applies the host manifests, requests a token of kscaled's ServiceAccount, writes
+ * the daemon's kubeconfig (cli/host/hostfiles), starts the service, and keeps the first address
+ * (join/reach) at which the API server reaches it. Each step is idempotent, so another run
+ * completes one that failed.
+ */
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,6 +20,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/commands.h"
+#include "cli/fields.h"
 #include "cli/host/cluster.h"
 #include "cli/host/hostfiles.h"
 #include "cli/host/ownership.h"
@@ -22,9 +30,9 @@
 #include "cli/host/systemd.h"
 #include "cli/join/environment.h"
 #include "cli/join/reach.h"
+#include "cli/join/reached.h"
 #include "cli/join/replacement.h"
 #include "cli/join/snapshot.h"
-#include "cli/join/verify.h"
 #include "cli/manifestobjects.h"
 #include "control/certs/certs.h"
 #include "control/certs/takennote.h"
@@ -35,15 +43,13 @@
 #define TOKEN_LIFE_S (30 * 86400) /* as for the daemon's renewals (control/access) */
 
 #define APISERVICE "/apis/apiregistration.k8s.io/v1/apiservices/" CERTS_APISERVICE
-#define METRICS    "/apis/external.metrics.k8s.io/v1beta1"
 
 struct join_arguments {
-	const char *kubeconfig;
+	struct steps_arguments host;
 	struct manifests_params params; /* host: NULL: find it out */
-	struct hostfiles files;
-	unsigned port;   /* that kscaled listens on; 0: not given */
-	int64_t wait_ms; /* -1: not given */
-	bool dry_run, no_start, take_apiservice, help;
+	uint16_t port;                  /* that kscaled listens on; 0: not given */
+	int64_t wait_ms;                /* -1: not given */
+	bool no_start, take_apiservice;
 };
 
 /* One run. */
@@ -67,21 +73,28 @@ static const char *service_name(const struct join *j)
 
 /* ---- Owner of the APIService ---- */
 
+/* It points to another Service. */
+static bool is_of_another(const struct join *j, const json_t *apiservice)
+{
+	const json_t *service = fields_at(apiservice, "spec.service");
+
+	return json_is_object(service) &&
+		(!json_str_is(service, "namespace", own_namespace(j)) ||
+			!json_str_is(service, "name", service_name(j)));
+}
+
 /* ERR_DENIED: it is another's, and --take-apiservice is not given. */
 static int check_owner(struct join *j, struct err *err)
 {
-	MEM_AUTO char *ours = mem_printf("%s/%s", own_namespace(j), service_name(j)), *theirs = NULL;
-	json_t *apiservice = NULL;
-	const json_t *service;
-	bool is_ours;
+	json_t *apiservice = cluster_get(j->cluster, APISERVICE, err);
+	bool is_taken = is_of_another(j, apiservice);
+	MEM_AUTO char *theirs = mem_printf("%s/%s", fields_text(apiservice, "spec.service.namespace"),
+		fields_text(apiservice, "spec.service.name"));
 
-	if (cluster_call(j->cluster, KUBE_GET, APISERVICE, NULL, &apiservice, err) < 0)
+	if (!apiservice)
 		return err->kind == ERR_MISSING ? 0 : err_wrap(err, "APIService " CERTS_APISERVICE);
-	service = json_object_get(json_object_get(apiservice, "spec"), "service");
-	theirs = mem_printf("%s/%s", json_str_or_empty(service, "namespace"), json_str_or_empty(service, "name"));
-	is_ours = !json_is_object(service) || strcmp(ours, theirs) == 0;
 	json_decref(apiservice);
-	if (is_ours)
+	if (!is_taken)
 		return 0;
 	if (j->a.take_apiservice) {
 		steps_report("taking APIService " CERTS_APISERVICE " from Service %s", theirs);
@@ -110,7 +123,7 @@ static char *node_address(struct join *j)
 		return NULL;
 	json_array_foreach(json_object_get(nodes, "items"), i, node)
 	{
-		json_array_foreach(json_object_get(json_object_get(node, "status"), "addresses"), k, address)
+		json_array_foreach(fields_at(node, "status.addresses"), k, address)
 		{
 			const char *text = json_str_or_empty(address, "address");
 
@@ -165,13 +178,14 @@ static int check_object(struct join *j, const json_t *object, enum replacement *
 {
 	static const char *const kinds[] = { "Service", "EndpointSlice", NULL };
 	MEM_AUTO char *path = manifestobjects_path(object), *title = manifestobjects_title(object);
-	json_t *there = NULL;
+	json_t *there;
 	bool is_ours;
 
 	*out = REPLACEMENT_NONE;
 	if (!text_is_one_of(json_str_or_empty(object, "kind"), kinds))
 		return 0;
-	if (cluster_call(j->cluster, KUBE_GET, path, NULL, &there, err) < 0)
+	there = cluster_get(j->cluster, path, err);
+	if (!there)
 		return err->kind == ERR_MISSING ? 0 : err_wrap(err, "%s", title);
 	*out = replacement_for(there, object);
 	is_ours = replacement_is_ours(there);
@@ -202,28 +216,20 @@ static int check_addrs(struct join *j, struct err *err)
 	return failed;
 }
 
-/* Takes patch; NULL: does nothing. */
-static int merge(struct join *j, const char *path, json_t *patch, struct err *err)
-{
-	int failed = patch ? cluster_call(j->cluster, KUBE_MERGE_PATCH, path, patch, NULL, err) : 0;
-
-	json_decref(patch);
-	return failed;
-}
-
 static int replace(struct join *j, const json_t *object, enum replacement needed, struct err *err)
 {
 	MEM_AUTO char *path = manifestobjects_path(object);
 	MEM_AUTO char *whole = mem_printf("%s?fieldManager=kscaled-join&force=true", path);
+	json_t *tidy;
 
-	if (needed == REPLACEMENT_CLEAR && merge(j, path, replacement_clear_patch(), err) < 0)
+	if (needed == REPLACEMENT_CLEAR && cluster_patch(j->cluster, path, replacement_clear_patch(), err) < 0)
 		return -1;
-	if (needed == REPLACEMENT_DELETE && cluster_call(j->cluster, KUBE_DELETE, path, NULL, NULL, err) < 0 &&
-		err->kind != ERR_MISSING)
+	if (needed == REPLACEMENT_DELETE && cluster_delete(j->cluster, path, err) < 0)
 		return -1;
 	if (cluster_call(j->cluster, KUBE_APPLY, whole, object, NULL, err) < 0)
 		return -1;
-	return needed == REPLACEMENT_CLEAR ? merge(j, path, replacement_tidy_patch(object), err) : 0;
+	tidy = needed == REPLACEMENT_CLEAR ? replacement_tidy_patch(object) : NULL;
+	return tidy ? cluster_patch(j->cluster, path, tidy, err) : 0;
 }
 
 static void annotate(json_t *object, const char *name, const char *value)
@@ -238,13 +244,8 @@ static void annotate(json_t *object, const char *name, const char *value)
 /* Notes the previous Service for `kscaled leave`; keeps an earlier note. */
 static void note_taken(struct join *j, json_t *object, const json_t *there)
 {
-	const json_t *service = json_object_get(json_object_get(there, "spec"), "service");
-	const char *before = json_str_or_empty(json_object_get(json_object_get(there, "metadata"), "annotations"),
-		TAKENNOTE);
-	bool taken = json_is_object(service) &&
-		(!json_str_is(service, "namespace", own_namespace(j)) ||
-			!json_str_is(service, "name", service_name(j)));
-	MEM_AUTO char *others = taken ? ownership_of_others(there) : NULL;
+	const char *before = json_str_or_empty(fields_at(there, "metadata.annotations"), TAKENNOTE);
+	MEM_AUTO char *others = is_of_another(j, there) ? ownership_of_others(there) : NULL;
 	MEM_AUTO char *note = others ? takennote_make(there) : *before ? mem_dup(before) : NULL;
 
 	if (note)
@@ -255,9 +256,9 @@ static void note_taken(struct join *j, json_t *object, const json_t *there)
 static int respect(struct join *j, json_t *object, struct err *err)
 {
 	MEM_AUTO char *path = manifestobjects_path(object), *title = manifestobjects_title(object);
-	json_t *there = NULL;
+	json_t *there = cluster_get(j->cluster, path, err);
 
-	if (cluster_call(j->cluster, KUBE_GET, path, NULL, &there, err) < 0)
+	if (!there)
 		return err->kind == ERR_MISSING ? 0 : err_wrap(err, "%s", title);
 	ownership_respect(object, there);
 	if (json_str_is(object, "kind", "APIService"))
@@ -273,7 +274,7 @@ static int apply(struct join *j, const json_t *wanted, struct err *err)
 	enum replacement needed;
 	int failed = check_object(j, object, &needed, err) < 0 || respect(j, object, err) < 0;
 
-	if (!failed && j->a.dry_run)
+	if (!failed && j->a.host.dry_run)
 		steps_report("would %s %s", needed == REPLACEMENT_NONE ? "apply" : "replace", title);
 	else if (!failed && replace(j, object, needed, err) < 0)
 		failed = err_wrap(err, "applying %s", title);
@@ -293,18 +294,15 @@ static int drop_endpoints(struct join *j, struct err *err)
 	int failed = 0;
 
 	for (size_t i = 0; !failed && i < MEM_COUNT(paths); i++) {
-		json_t *there = NULL;
+		json_t *there = cluster_get(j->cluster, paths[i], err);
+		bool is_ours = replacement_is_ours(there);
 
-		failed = cluster_call(j->cluster, KUBE_GET, paths[i], NULL, &there, err);
-		if (!failed && replacement_is_ours(there)) {
-			if (j->a.dry_run)
-				steps_report("would delete %s", paths[i]);
-			else
-				failed = cluster_call(j->cluster, KUBE_DELETE, paths[i], NULL, NULL, err);
-		}
+		failed = there || err->kind == ERR_MISSING ? 0 : -1;
 		json_decref(there);
-		if (failed && err->kind == ERR_MISSING)
-			failed = 0;
+		if (is_ours && j->a.host.dry_run)
+			steps_report("would delete %s", paths[i]);
+		else if (is_ours)
+			failed = cluster_delete(j->cluster, paths[i], err);
 	}
 	return failed ? err_wrap(err, "old endpoints") : 0;
 }
@@ -326,8 +324,8 @@ static int apply_objects(struct join *j, const struct reach_addr *addr, bool onl
 	if (!failed && !has_endpoints)
 		failed = drop_endpoints(j, err);
 	if (!failed && !only_addr)
-		failed = pruning_run(j->cluster, objects, j->a.dry_run, err);
-	if (!failed && !j->a.dry_run)
+		failed = pruning_run(j->cluster, objects, j->a.host.dry_run, err);
+	if (!failed && !j->a.host.dry_run)
 		steps_report("applied %zu objects with the address %s (%s)", applied, addr->host, addr->why);
 	if (objects)
 		documents_free(objects);
@@ -342,33 +340,31 @@ static char *mint_token(struct join *j, struct err *err)
 	MEM_AUTO char *path = mem_printf("/api/v1/namespaces/%s/serviceaccounts/kscaled/token", own_namespace(j));
 	json_t *request = json_pack("{s:s, s:s, s:{s:i}}", "apiVersion", "authentication.k8s.io/v1", "kind",
 		"TokenRequest", "spec", "expirationSeconds", TOKEN_LIFE_S);
-	json_t *answer = NULL;
-	int failed = cluster_call(j->cluster, KUBE_REVIEW, path, request, &answer, err);
-	const char *token = json_str_or_empty(json_object_get(answer, "status"), "token");
+	json_t *answer = cluster_post(j->cluster, KUBE_REVIEW, path, request, err);
+	const char *token = fields_text(answer, "status.token");
 	char *copy = *token ? mem_dup(token) : NULL;
 
-	if (!failed && !copy)
+	if (answer && !copy)
 		err_set(err, ERR_TEMPORARY, "the API server returned no token");
 	if (!copy)
 		err_wrap(err, "token of ServiceAccount %s/kscaled", own_namespace(j));
 	json_decref(answer);
-	json_decref(request);
 	return copy;
 }
 
 static int write_files(struct join *j, struct err *err)
 {
-	const struct hostfiles *f = &j->a.files;
+	const struct hostfiles *f = &j->a.host.files;
 	char *token, *kubeconfig;
-	const struct environment env = { .kubeconfig = j->a.kubeconfig,
+	const struct environment env = { .kubeconfig = j->a.host.kubeconfig,
 		.params = &j->a.params,
-		.files = &j->a.files,
+		.files = &j->a.host.files,
 		.given_port = j->a.port,
 		.port = j->port };
 	MEM_AUTO char *environment = environment_text(&env);
 	int failed;
 
-	if (j->a.dry_run) {
+	if (j->a.host.dry_run) {
 		steps_report("would write %s/token, %s/join.env and %s/kubeconfig", f->state_dir, f->config_dir,
 			f->config_dir);
 		return 0;
@@ -392,7 +388,8 @@ static int write_files(struct join *j, struct err *err)
 
 static void find_port(struct join *j)
 {
-	unsigned joined = hostfiles_joined_port(&j->a.files), configured = hostfiles_configured_port(&j->a.files);
+	unsigned joined = hostfiles_joined_port(&j->a.host.files),
+		 configured = hostfiles_configured_port(&j->a.host.files);
 
 	j->port = j->a.port ? j->a.port : configured ? configured : joined ? joined : ENVIRONMENT_USUAL_PORT;
 }
@@ -404,11 +401,11 @@ static void report_port(const struct join *j, const struct reach_addr *addr)
 	MEM_AUTO char *here = mem_printf("%u", j->port);
 
 	if (strcmp(colon + 1, here) == 0)
-		steps_report("kscaled %s on port %u here", j->a.dry_run ? "would listen" : "listens", j->port);
+		steps_report("kscaled %s on port %u here", j->a.host.dry_run ? "would listen" : "listens", j->port);
 	else
 		steps_report("kscaled %s on port %u here (change it with --port): port %s of %.*s must be forwarded to "
 			     "it",
-			j->a.dry_run ? "would listen" : "listens", j->port, colon + 1, (int)(colon - addr->host),
+			j->a.host.dry_run ? "would listen" : "listens", j->port, colon + 1, (int)(colon - addr->host),
 			addr->host);
 }
 
@@ -434,7 +431,7 @@ static int check_user(const struct join *j, struct err *err)
 
 	if (!systemd_is_running() || hostfiles_has_user())
 		return 0;
-	if (!j->a.no_start && !j->a.dry_run)
+	if (!j->a.no_start && !j->a.host.dry_run)
 		return err_set(err, ERR_MISSING,
 			"%s: create it with \"systemd-sysusers kscaled.conf\" and run this again (nothing was changed)",
 			none);
@@ -447,20 +444,17 @@ static int check_user(const struct join *j, struct err *err)
 
 static int start_service(struct join *j, struct err *err)
 {
-	static const char *const enable[] = { "enable", SYSTEMD_UNIT, NULL },
-				 *const restart[] = { "restart", SYSTEMD_UNIT, NULL };
-
 	if (j->a.no_start || !systemd_is_running()) {
 		steps_report("start kscaled with: %s",
-			systemd_is_running() || j->a.dry_run ? "systemctl enable --now kscaled"
-							     : "kscaled run, see kscaled(8)");
+			systemd_is_running() || j->a.host.dry_run ? "systemctl enable --now kscaled"
+								  : "kscaled run, see kscaled(8)");
 		return 0;
 	}
-	if (j->a.dry_run) {
+	if (j->a.host.dry_run) {
 		steps_report("would enable and start " SYSTEMD_UNIT);
 		return 0;
 	}
-	if (systemd_control(enable, err) < 0 || systemd_control(restart, err) < 0) {
+	if (systemd_control("enable", err) < 0 || systemd_control("restart", err) < 0) {
 		print_last_words();
 		return err_wrap(err, SYSTEMD_UNIT " does not start");
 	}
@@ -470,35 +464,11 @@ static int start_service(struct join *j, struct err *err)
 
 /* ---- Waiting until it is reached ---- */
 
-/* -1 and why: the APIService is not Available. */
-static int look_available(struct join *j, struct err *why)
-{
-	json_t *apiservice = NULL;
-	const json_t *condition;
-	bool available = false;
-	size_t i;
-
-	if (cluster_call(j->cluster, KUBE_GET, APISERVICE, NULL, &apiservice, why) < 0)
-		return -1;
-	err_set(why, ERR_TEMPORARY, "the API server has not checked it yet");
-	json_array_foreach(json_object_get(json_object_get(apiservice, "status"), "conditions"), i, condition)
-	{
-		if (!json_str_is(condition, "type", "Available"))
-			continue;
-		available = json_str_is(condition, "status", "True");
-		err_set(why, ERR_TEMPORARY, "%s: %s", json_str_or_empty(condition, "reason"),
-			json_str_or_empty(condition, "message"));
-	}
-	json_decref(apiservice);
-	/* The condition may still be that of the previous address, so ask for the metrics, too. */
-	return available ? cluster_call(j->cluster, KUBE_GET, METRICS, NULL, NULL, why) : -1;
-}
-
 static int wait_available(struct join *j, struct err *why)
 {
 	int64_t until = steps_now_ms() + j->a.wait_ms;
 
-	while (look_available(j, why) < 0) {
+	while (reached_check(j->cluster, why) < 0) {
 		if (steps_now_ms() >= until)
 			return -1;
 		steps_nap();
@@ -545,7 +515,7 @@ static int change(struct join *j, bool worked, struct err *err)
 	report_port(j, &j->addrs[0]);
 	if (start_service(j, err) < 0)
 		return -1;
-	if (j->a.dry_run || j->a.wait_ms == 0)
+	if (j->a.host.dry_run || j->a.wait_ms == 0)
 		return 0;
 	/* An immediate answer may still come by the previous address. */
 	for (int i = 0; worked && i < FORGET_NAPS; i++)
@@ -556,7 +526,6 @@ static int change(struct join *j, bool worked, struct err *err)
 /* Prints its own errors: the caller's err has the reason for restoring. */
 static void put_back(struct join *j, const struct snapshot *before)
 {
-	static const char *const restart[] = { "restart", SYSTEMD_UNIT, NULL };
 	const char *host = snapshot_host(before);
 	struct reach_addr addr = { .host = (char *)(uintptr_t)host, .why = "as before" };
 	struct err err = { 0 };
@@ -564,7 +533,7 @@ static void put_back(struct join *j, const struct snapshot *before)
 
 	failed = snapshot_restore(before, failed ? NULL : &err) < 0 || failed;
 	if (!failed && !j->a.no_start && systemd_is_running())
-		failed = systemd_control(restart, &err);
+		failed = systemd_control("restart", &err);
 	if (!failed && wait_available(j, &err) < 0)
 		failed = -1;
 	if (failed)
@@ -583,7 +552,7 @@ static int run_and_see(struct join *j, struct err *err)
 
 	if (!wanted)
 		return -1;
-	before = j->a.dry_run || j->a.wait_ms == 0 ? NULL : snapshot_take(j->cluster, wanted, &j->a.files);
+	before = j->a.host.dry_run || j->a.wait_ms == 0 ? NULL : snapshot_take(j->cluster, wanted, &j->a.host.files);
 	documents_free(wanted);
 	failed = change(j, before != NULL, err);
 	if (failed && before)
@@ -601,131 +570,40 @@ static int run(struct join *j, struct err *err)
 		fputs(NAME ": warning: the kubeconfig does not verify the API server's certificate, so kscaled will "
 			   "not either\n",
 			stderr);
-	if (j->a.dry_run)
+	if (j->a.host.dry_run)
 		show_dry(j);
 	if (run_and_see(j, err) < 0)
 		return -1;
-	if (!j->a.dry_run && j->a.wait_ms > 0)
-		verify_metric(j->cluster);
+	if (!j->a.host.dry_run && j->a.wait_ms > 0)
+		reached_fetch(j->cluster);
 	return 0;
 }
 
-static const char help_text[] =
-	"Usage: kscaled join --kubeconfig FILE [OPTION]...\n"
-	"Prepare a cluster for kscaled on this host, and this host for the cluster.\n"
-	"\n"
-	"  --kubeconfig FILE      the administrator's, such as /etc/rancher/k3s/k3s.yaml\n"
-	"  --host HOST:PORT       where the API server reaches kscaled: a DNS name, an IPv4 address, or an IPv6\n"
-	"                         address in brackets (default: the first address of this host that works)\n"
-	"  --port PORT            the port of kscaled on this host (default: the previous one, else 8443)\n"
-	"  --take-apiservice      take over the external metrics from KEDA or another server\n"
-	"  --dry-run              print what would be done, change nothing\n"
-	"  --no-start             do not start the service\n"
-	"  --wait DURATION        how long to wait for each address until kscaled is reached; 0s: do not\n"
-	"                         wait (default: 60s; with --no-start 0s)\n"
-	"  --config-dir DIR       the directory for kubeconfig and join.env (default: " HOSTFILES_CONFIG ")\n"
-	"  --state-dir DIR        the directory for the token (default: " HOSTFILES_STATE ")\n"
-	"As for kscaled manifests:\n"
-	"  --namespace NS         namespace of kscaled\n"
-	"  --service-name NAME    Service behind the APIService\n"
-	"  --watch-namespace NS[,NS]\n"
-	"                         the namespaces to watch\n"
-	"  --scale-kinds KIND[,KIND]\n"
-	"                         kinds of workloads to scale\n"
-	"  --no-scaledjobs        no rights on Jobs\n"
-	"  --restrict-secret-access\n"
-	"                         read Secrets only in the namespace of kscaled\n"
-	"  --service-account-tokens\n"
-	"                         let it request tokens of service accounts\n"
-	"  --no-webhook           do not check objects before they are stored\n"
-	"  --help                 print this text\n";
-
 static const struct option options[] = {
-	{ "kubeconfig", required_argument, NULL, 'k' },
-	{ "host", required_argument, NULL, 'H' },
-	{ "port", required_argument, NULL, 'p' },
-	{ "take-apiservice", no_argument, NULL, 'T' },
-	{ "dry-run", no_argument, NULL, 'd' },
-	{ "no-start", no_argument, NULL, 'S' },
-	{ "wait", required_argument, NULL, 'w' },
-	{ "config-dir", required_argument, NULL, 'C' },
-	{ "state-dir", required_argument, NULL, 'D' },
-	{ "namespace", required_argument, NULL, 'n' },
-	{ "service-name", required_argument, NULL, 's' },
-	{ "watch-namespace", required_argument, NULL, 'N' },
-	{ "scale-kinds", required_argument, NULL, 'K' },
-	{ "no-scaledjobs", no_argument, NULL, 'J' },
-	{ "restrict-secret-access", no_argument, NULL, 'r' },
-	{ "service-account-tokens", no_argument, NULL, 't' },
-	{ "no-webhook", no_argument, NULL, 'W' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+#define AT(member) .offset = offsetof(struct join_arguments, member)
+	{ "host", OPTION_TEXT, AT(params.host), "HOST:PORT",
+		"where the API server reaches kscaled: a DNS name, an IPv4 address, or an IPv6 address in brackets "
+		"(default: the first address of this host that works)" },
+	{ "port", OPTION_PORT, AT(port), "PORT",
+		"the port of kscaled on this host (default: the previous one, else 8443)", .least = 1 },
+	{ "take-apiservice", OPTION_SWITCH, AT(take_apiservice), NULL,
+		"take over the external metrics from KEDA or another server" },
+	{ "no-start", OPTION_SWITCH, AT(no_start), NULL, "do not start the service" },
+	{ "wait", OPTION_DURATION, AT(wait_ms), "DURATION",
+		"how long to wait for each address until kscaled is reached; 0s: do not wait (default: 60s; with "
+		"--no-start 0s)",
+		.most = STEPS_WAIT_MAX },
+	{ .name = NULL },
+#undef AT
 };
-
-const struct commandline cli_join_line = { .help = help_text, .options = options };
-
-enum { USAGE_ERROR = 2 };
 
 static int check_arguments(struct join_arguments *a, struct err *err)
 {
-	if (!a->kubeconfig)
+	if (!a->host.kubeconfig)
 		return err_set(err, ERR_INVALID, "--kubeconfig is missing: which cluster to join?");
-	if (*a->files.config_dir != '/' || *a->files.state_dir != '/')
-		return err_set(err, ERR_INVALID, "--config-dir and --state-dir must be absolute paths");
 	if (a->wait_ms < 0)
 		a->wait_ms = a->no_start ? 0 : USUAL_WAIT;
 	return 0;
-}
-
-static int read_port(const char *text, unsigned *out, struct err *err)
-{
-	int port = hostport_port(text);
-
-	if (port <= 0)
-		return err_set(err, ERR_INVALID, "--port: \"%.64s\" is not a port: 1 to 65535", text);
-	*out = (unsigned)port;
-	return 0;
-}
-
-/* -1 and err. */
-static int read_arguments(int argc, char **argv, struct join_arguments *a, struct err *err)
-{
-	struct manifests_params *p = &a->params;
-	int c;
-
-	optind = 0;
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case 'k': a->kubeconfig = optarg; break;
-		case 'H': p->host = optarg; break;
-		case 'p':
-			if (read_port(optarg, &a->port, err) < 0)
-				return -1;
-			break;
-		case 'T': a->take_apiservice = true; break;
-		case 'd': a->dry_run = true; break;
-		case 'S': a->no_start = true; break;
-		case 'w':
-			if (steps_read_wait(optarg, &a->wait_ms, err) < 0)
-				return -1;
-			break;
-		case 'C': a->files.config_dir = optarg; break;
-		case 'D': a->files.state_dir = optarg; break;
-		case 'n': p->namespace_ = optarg; break;
-		case 's': p->service_name = optarg; break;
-		case 'N': p->watch_namespaces = optarg; break;
-		case 'K': p->scale_kinds = optarg; break;
-		case 'J': p->no_scaledjobs = true; break;
-		case 'r': p->restrict_secrets = true; break;
-		case 't': p->service_account_tokens = true; break;
-		case 'W': p->no_webhook = true; break;
-		case 'h': a->help = true; return 0;
-		default: return err_set(err, ERR_INVALID, "try \"" NAME " --help\"");
-		}
-	}
-	if (optind < argc)
-		return err_set(err, ERR_INVALID, "unexpected argument \"%s\"", argv[optind]);
-	return check_arguments(a, err);
 }
 
 /* Checks the manifests' options before any request or change. */
@@ -743,28 +621,33 @@ static int check_params(const struct join_arguments *a, struct err *err)
 	return 0;
 }
 
-int cli_join(int argc, char **argv)
+static int run_join(void *arguments, char **operands, int count, struct err *err)
 {
-	static char name[] = NAME; /* getopt's messages begin with it */
-	struct join j = { .a = { .wait_ms = -1,
-				  .files = { .config_dir = HOSTFILES_CONFIG, .state_dir = HOSTFILES_STATE } } };
-	struct err err = { 0 };
+	struct join j = { .a = *(const struct join_arguments *)arguments };
 	int failed;
 
-	argv[0] = name;
-	if (read_arguments(argc, argv, &j.a, &err) < 0 || (!j.a.help && check_params(&j.a, &err) < 0)) {
-		fprintf(stderr, NAME ": %s\n", err.msg);
-		return USAGE_ERROR;
-	}
-	if (j.a.help) {
-		fputs(help_text, stdout);
-		return 0;
-	}
-	j.cluster = cluster_new(j.a.kubeconfig, &err);
-	failed = j.cluster ? run(&j, &err) : -1;
-	if (failed)
-		fprintf(stderr, NAME ": %s\n", err.msg);
+	(void)operands;
+	(void)count;
+	if (check_arguments(&j.a, err) < 0 || check_params(&j.a, err) < 0)
+		return COMMANDLINE_WRONG;
+	j.cluster = cluster_new(j.a.host.kubeconfig, err);
+	failed = j.cluster ? run(&j, err) : -1;
 	reach_addrs_done(j.addrs, j.addr_count);
 	cluster_free(j.cluster);
 	return failed ? 1 : 0;
 }
+
+const struct commandline cli_join_line = {
+	.name = "join",
+	.summary = "sets up this host to run kscaled for a cluster",
+	.usage = "--kubeconfig FILE [OPTION]...",
+	.text = "Prepare a cluster for kscaled on this host, and this host for the cluster.",
+	.tables = { { .options = steps_options, .base = offsetof(struct join_arguments, host) }, { .options = options },
+		{ .options = manifests_name_options,
+			.base = offsetof(struct join_arguments, params),
+			.heading = "As for kscaled manifests:" },
+		{ .options = manifests_rights_options, .base = offsetof(struct join_arguments, params) } },
+	.size = sizeof(struct join_arguments),
+	.begin = &(const struct join_arguments){ .wait_ms = -1 },
+	.run = run_join,
+};

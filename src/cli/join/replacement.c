@@ -4,23 +4,18 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "cli/fields.h"
 
 static bool is_name(const json_t *spec)
 {
 	return json_str_is(spec, "type", "ExternalName");
 }
 
-static const char *family_of(const json_t *spec)
-{
-	const char *family = json_string_value(json_array_get(json_object_get(spec, "ipFamilies"), 0));
-
-	return family ? family : "";
-}
-
 static bool service_fits(const json_t *there, const json_t *wanted)
 {
 	return is_name(there) == is_name(wanted) &&
-		(is_name(wanted) || strcmp(family_of(there), family_of(wanted)) == 0);
+		(is_name(wanted) ||
+			strcmp(fields_text(there, "ipFamilies.0"), fields_text(wanted, "ipFamilies.0")) == 0);
 }
 
 enum replacement replacement_for(const json_t *there, const json_t *wanted)
@@ -40,8 +35,7 @@ enum replacement replacement_for(const json_t *there, const json_t *wanted)
 
 bool replacement_is_ours(const json_t *there)
 {
-	return json_str_is(json_object_get(json_object_get(there, "metadata"), "labels"), "app.kubernetes.io/part-of",
-		"kscaled");
+	return json_str_is(fields_at(there, "metadata.labels"), "app.kubernetes.io/part-of", "kscaled");
 }
 
 json_t *replacement_clear_patch(void)

@@ -4,18 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/hostport.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/fields.h"
 #include "cli/host/pruning.h"
+#include "cli/join/reached.h"
 #include "cli/manifestobjects.h"
-#include "control/certs/certs.h"
-
-#define APISERVICE    "/apis/apiregistration.k8s.io/v1/apiservices/" CERTS_APISERVICE
-#define METRICS       "/apis/external.metrics.k8s.io/v1beta1"
-#define FILE_SIZE_MAX (1 << 20)
 
 struct snapshot {
 	struct cluster *cluster;
@@ -27,53 +23,35 @@ struct snapshot {
 
 /* ---- Taking ---- */
 
-/* The condition may be outdated, so ask for the metrics, too. */
-static bool is_reached(struct cluster *c)
-{
-	json_t *apiservice = NULL;
-	const json_t *condition;
-	bool available = false;
-	size_t i;
-
-	if (cluster_call(c, KUBE_GET, APISERVICE, NULL, &apiservice, NULL) < 0)
-		return false;
-	json_array_foreach(json_object_get(json_object_get(apiservice, "status"), "conditions"), i, condition)
-	{
-		available |= json_str_is(condition, "type", "Available") && json_str_is(condition, "status", "True");
-	}
-	json_decref(apiservice);
-	return available && cluster_call(c, KUBE_GET, METRICS, NULL, NULL, NULL) == 0;
-}
-
 static int take_object(struct snapshot *b, const char *path)
 {
-	json_t *there = NULL;
 	struct err err = { 0 };
+	json_t *there = cluster_get(b->cluster, path, &err);
 
-	if (cluster_call(b->cluster, KUBE_GET, path, NULL, &there, &err) < 0 && err.kind != ERR_MISSING)
+	if (!there && err.kind != ERR_MISSING)
 		return -1;
 	json_object_set_new(b->objects, path, there ? there : json_null());
 	return 0;
 }
 
-static void take_pruned(void *arg, const char *path, const char *title, const json_t *object)
-{
-	struct snapshot *b = arg;
-
-	(void)title;
-	json_object_set_new(b->objects, path, json_deep_copy(object));
-}
-
 static int take_objects(struct snapshot *b, const struct documents *wanted)
 {
-	int failed = 0;
+	json_t *pruned, *one;
+	size_t i;
 
-	for (size_t i = 0; !failed && i < wanted->count; i++) {
+	for (i = 0; i < wanted->count; i++) {
 		MEM_AUTO char *path = manifestobjects_path(wanted->list[i].json);
 
-		failed = take_object(b, path);
+		if (take_object(b, path) < 0)
+			return -1;
 	}
-	return failed ? -1 : pruning_each(b->cluster, wanted, take_pruned, b, NULL);
+	pruned = pruning_find(b->cluster, wanted, NULL);
+	if (!pruned)
+		return -1;
+	json_array_foreach(pruned, i, one)
+		json_object_set(b->objects, json_str_or_empty(one, "path"), json_object_get(one, "object"));
+	json_decref(pruned);
+	return 0;
 }
 
 /* The existing object for the wanted one of this kind; NULL: none. */
@@ -89,45 +67,27 @@ static const json_t *there_of(const struct snapshot *b, const struct documents *
 	return NULL;
 }
 
-static const json_t *first_of(const json_t *object, const char *key)
-{
-	return json_array_get(json_object_get(object, key), 0);
-}
-
 /* The ExternalName, or the address in the EndpointSlice, which wanted may not contain. */
 static char *addr_of(struct snapshot *b, const struct documents *wanted)
 {
-	const json_t *service = there_of(b, wanted, "Service"), *spec = json_object_get(service, "spec"),
-		     *metadata = json_object_get(service, "metadata");
-	const char *name = json_str_or_empty(spec, "externalName"), *address;
-	json_int_t port = json_integer_value(json_object_get(first_of(spec, "ports"), "port"));
+	const json_t *service = there_of(b, wanted, "Service");
+	const char *name = fields_text(service, "spec.externalName"), *address;
 	MEM_AUTO char *path = mem_printf("/apis/discovery.k8s.io/v1/namespaces/%s/endpointslices/%s-host",
-		json_str_or_empty(metadata, "namespace"), json_str_or_empty(metadata, "name"));
-	json_t *slice = NULL;
-	char *addr = NULL;
+		fields_namespace(service), fields_name(service));
+	json_t *slice;
+	json_int_t port;
+	char *addr;
 
 	if (!service)
 		return NULL;
 	if (*name)
-		return hostport_join(name, (unsigned)port);
-	if (cluster_call(b->cluster, KUBE_GET, path, NULL, &slice, NULL) < 0)
-		return NULL;
-	address = json_string_value(first_of(first_of(slice, "endpoints"), "addresses"));
-	port = json_integer_value(json_object_get(first_of(slice, "ports"), "port"));
-	if (address && port > 0)
-		addr = hostport_join(address, (unsigned)port);
+		return hostport_join(name, (unsigned)fields_number(service, "spec.ports.0.port"));
+	slice = cluster_get(b->cluster, path, NULL);
+	address = fields_text(slice, "endpoints.0.addresses.0");
+	port = fields_number(slice, "ports.0.port");
+	addr = *address && port > 0 ? hostport_join(address, (unsigned)port) : NULL;
 	json_decref(slice);
 	return addr;
-}
-
-static char *read_text(const char *folder, const char *name)
-{
-	MEM_AUTO char *path = mem_printf("%s/%s", folder, name);
-	struct buf text = BUF_INIT(FILE_SIZE_MAX);
-	char *copy = file_read(path, FILE_ANY, NULL, &text, NULL) == 0 ? mem_dup(buf_text(&text)) : NULL;
-
-	buf_done_secret(&text);
-	return copy;
 }
 
 struct snapshot *snapshot_take(struct cluster *c, const struct documents *wanted, const struct hostfiles *f)
@@ -135,11 +95,11 @@ struct snapshot *snapshot_take(struct cluster *c, const struct documents *wanted
 	struct snapshot *b = mem_zalloc(sizeof(*b));
 
 	*b = (struct snapshot){ .cluster = c, .files = f, .objects = json_object() };
-	if (is_reached(c) && take_objects(b, wanted) == 0) {
+	if (reached_check(c, NULL) == 0 && take_objects(b, wanted) == 0) {
 		b->addr = addr_of(b, wanted);
-		b->kubeconfig = read_text(f->config_dir, "kubeconfig");
-		b->environment = read_text(f->config_dir, "join.env");
-		b->token = read_text(f->state_dir, "token");
+		b->kubeconfig = hostfiles_read(f->config_dir, "kubeconfig");
+		b->environment = hostfiles_read(f->config_dir, "join.env");
+		b->token = hostfiles_read(f->state_dir, "token");
 	}
 	if (b->kubeconfig && b->token && b->environment)
 		return b;
@@ -166,19 +126,11 @@ const char *snapshot_host(const struct snapshot *b)
 
 /* ---- Restoring ---- */
 
-static bool has_any(const char *path, const char *const *words)
-{
-	for (; *words; words++)
-		if (strstr(path, *words))
-			return true;
-	return false;
-}
-
 static bool has_addr(const char *path)
 {
 	static const char *const words[] = { "/services/", "/endpointslices/", "/endpoints/", NULL };
 
-	return has_any(path, words);
+	return text_has_one_of(path, words);
 }
 
 /* Namespaces and CRDs may contain objects by now. */
@@ -192,16 +144,17 @@ static bool stays(const char *path)
 /* Overwrites the current version with the old content. */
 static int put_object(const struct snapshot *b, const char *path, const json_t *was, struct err *err)
 {
-	json_t *there = NULL, *body = json_deep_copy(was), *metadata = json_object_get(body, "metadata");
+	json_t *there = cluster_get(b->cluster, path, err), *body = json_deep_copy(was),
+	       *metadata = json_object_get(body, "metadata");
 	MEM_AUTO char *collection = mem_dupn(path, (size_t)(strrchr(path, '/') - path));
-	int failed = cluster_call(b->cluster, KUBE_GET, path, NULL, &there, err);
+	int failed = there ? 0 : -1;
 
 	json_object_del(metadata, "resourceVersion");
 	json_object_del(metadata, "uid");
 	json_object_del(body, "status");
-	if (!failed) {
-		json_object_set(metadata, "resourceVersion",
-			json_object_get(json_object_get(there, "metadata"), "resourceVersion"));
+	if (there) {
+		json_object_set_new(metadata, "resourceVersion",
+			json_string(fields_text(there, "metadata.resourceVersion")));
 		failed = cluster_call(b->cluster, KUBE_UPDATE, path, body, NULL, err);
 	} else if (err->kind == ERR_MISSING) {
 		json_object_del(metadata, "managedFields");
@@ -218,7 +171,7 @@ static int put_one(const struct snapshot *b, const char *path, const json_t *was
 		return 0;
 	if (json_is_object(was))
 		return put_object(b, path, was, err);
-	return cluster_call(b->cluster, KUBE_DELETE, path, NULL, NULL, err) < 0 && err->kind != ERR_MISSING ? -1 : 0;
+	return cluster_delete(b->cluster, path, err);
 }
 
 int snapshot_restore(const struct snapshot *b, struct err *err)

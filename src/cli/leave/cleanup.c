@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/fields.h"
 #include "decide/hpaspec.h"
 
 /* Set by control/objects/finalise and by KEDA. */
@@ -13,8 +14,7 @@ static const char *const finalizers_of_ours[] = { "kscaled.io/restore", "finaliz
 
 json_t *cleanup_without_finalizer(const json_t *object)
 {
-	const json_t *metadata = json_object_get(object, "metadata"),
-		     *finalizers = json_object_get(metadata, "finalizers"), *one;
+	const json_t *finalizers = fields_at(object, "metadata.finalizers"), *one;
 	json_t *rest = json_array();
 	size_t i;
 
@@ -28,7 +28,7 @@ json_t *cleanup_without_finalizer(const json_t *object)
 		return NULL;
 	}
 	return json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion",
-		json_str_or_empty(metadata, "resourceVersion"), "finalizers", rest);
+		fields_text(object, "metadata.resourceVersion"), "finalizers", rest);
 }
 
 static bool is_service(const json_t *service, const char *namespace_, const char *name)
@@ -42,10 +42,10 @@ bool cleanup_leads_to(const json_t *object, const char *namespace_, const char *
 	size_t i;
 
 	if (!json_is_array(webhooks))
-		return is_service(json_object_get(json_object_get(object, "spec"), "service"), namespace_, service);
+		return is_service(fields_at(object, "spec.service"), namespace_, service);
 	json_array_foreach(webhooks, i, one)
 	{
-		if (!is_service(json_object_get(json_object_get(one, "clientConfig"), "service"), namespace_, service))
+		if (!is_service(fields_at(one, "clientConfig.service"), namespace_, service))
 			return false;
 	}
 	return true;
@@ -53,7 +53,7 @@ bool cleanup_leads_to(const json_t *object, const char *namespace_, const char *
 
 const char *cleanup_scaledobject_of(const json_t *hpa)
 {
-	const json_t *owners = json_object_get(json_object_get(hpa, "metadata"), "ownerReferences"), *one;
+	const json_t *owners = fields_at(hpa, "metadata.ownerReferences"), *one;
 	size_t i;
 
 	json_array_foreach(owners, i, one)
@@ -67,7 +67,7 @@ const char *cleanup_scaledobject_of(const json_t *hpa)
 
 bool cleanup_is_our_hpa(const json_t *hpa)
 {
-	const json_t *labels = json_object_get(json_object_get(hpa, "metadata"), "labels");
+	const json_t *labels = fields_at(hpa, "metadata.labels");
 
 	return json_str_is(labels, "app.kubernetes.io/managed-by", "kscaled") ||
 		json_str_is(labels, HPASPEC_MANAGED_LABEL, "true");
@@ -81,14 +81,11 @@ static bool is_plain(const char *text)
 
 char *cleanup_original(const json_t *scaledobject, int64_t *replicas)
 {
-	const json_t *status = json_object_get(scaledobject, "status"),
-		     *gvkr = json_object_get(status, "scaleTargetGVKR"),
-		     *count = json_object_get(status, "originalReplicaCount");
+	const json_t *gvkr = fields_at(scaledobject, "status.scaleTargetGVKR"),
+		     *count = fields_at(scaledobject, "status.originalReplicaCount");
 	const char *group = json_str_or_empty(gvkr, "group"), *version = json_str_or_empty(gvkr, "version"),
-		   *resource = json_str_or_empty(gvkr, "resource"),
-		   *namespace_ = json_str_or_empty(json_object_get(scaledobject, "metadata"), "namespace"),
-		   *name = json_str_or_empty(json_object_get(json_object_get(scaledobject, "spec"), "scaleTargetRef"),
-			   "name");
+		   *resource = json_str_or_empty(gvkr, "resource"), *namespace_ = fields_namespace(scaledobject),
+		   *name = fields_text(scaledobject, "spec.scaleTargetRef.name");
 
 	if (!json_is_integer(count) || json_integer_value(count) < 0 || (*group && !is_plain(group)) ||
 		!is_plain(version) || !is_plain(resource) || !is_plain(namespace_) || !is_plain(name))

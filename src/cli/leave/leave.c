@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/leave/leave.h"
 
-#include <getopt.h>
+/*
+ * `kscaled leave`: removes kscaled from a cluster, with an administrator's kubeconfig, in an order
+ * in which nothing hangs: first it stops kscaled, then it removes the APIService and webhooks, then
+ * finalizers, then the rest. It reports a step that fails and continues.
+ */
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,12 +16,15 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/strmap.h"
+#include "cli/commands.h"
+#include "cli/fields.h"
 #include "cli/host/cluster.h"
 #include "cli/host/hostfiles.h"
 #include "cli/host/ownership.h"
 #include "cli/host/steps.h"
 #include "cli/host/systemd.h"
 #include "cli/leave/cleanup.h"
+#include "cli/manifests.h"
 #include "control/certs/certs.h"
 #include "control/certs/takennote.h"
 #include "control/leader/leaderrecord.h"
@@ -25,9 +32,7 @@
 
 #define NAME         "kscaled leave"
 #define LEASE        "operator.keda.sh"
-#define USUAL_WAIT   60000
 #define SETTLE_NAPS  4 /* two seconds */
-#define HPAS         "/apis/autoscaling/v2"
 #define KEDA         "/apis/keda.sh/v1alpha1"
 #define REGISTRATION "/apis/apiregistration.k8s.io/v1/apiservices/"
 #define CRDS         "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
@@ -37,10 +42,10 @@ static const char *const keda_kinds[] = { "scaledobjects", "scaledjobs", "trigge
 	"clustertriggerauthentications" };
 
 struct leave_arguments {
-	const char *kubeconfig, *namespace_, *service_name;
-	struct hostfiles files;
+	struct steps_arguments host;
+	struct manifests_params names;
 	int64_t wait_ms;
-	bool in_cluster, restore_replicas, delete_hpas, purge, dry_run, help;
+	bool in_cluster, restore_replicas, delete_hpas, purge;
 };
 
 /* One run. */
@@ -67,53 +72,52 @@ static void fail(struct leave *l, const char *what, const struct err *err)
 /* The caller owns it. NULL: does not exist, or could not be read, which is reported. */
 static json_t *get(struct leave *l, const char *path)
 {
-	json_t *object = NULL;
 	struct err err = { 0 };
+	json_t *object = cluster_get(l->cluster, path, &err);
 
-	if (cluster_call(l->cluster, KUBE_GET, path, NULL, &object, &err) < 0 && err.kind != ERR_MISSING)
+	if (!object && err.kind != ERR_MISSING)
 		fail(l, path, &err);
 	return object;
 }
 
-/* An object that does not exist is not an error. */
-static void delete (struct leave *l, const char *path, const char *title)
+/* Deletes or patches an object; takes patch. One that does not exist is not an error. */
+static void act(struct leave *l, enum kube_verb verb, const char *path, json_t *patch, const char *what)
 {
+	const char *word = verb == KUBE_DELETE ? "delete" : "change";
 	struct err err = { 0 };
 
-	if (l->a.dry_run) {
-		steps_report("would delete %s", title);
-		return;
-	}
-	if (cluster_call(l->cluster, KUBE_DELETE, path, NULL, NULL, &err) == 0)
-		steps_report("deleted %s", title);
-	else if (err.kind != ERR_MISSING)
-		fail(l, title, &err);
-}
-
-/* Takes patch. */
-static void change(struct leave *l, const char *path, json_t *patch, const char *what)
-{
-	struct err err = { 0 };
-
-	if (l->a.dry_run)
-		steps_report("would change %s", what);
-	else if (cluster_call(l->cluster, KUBE_MERGE_PATCH, path, patch, NULL, &err) == 0)
-		steps_report("changed %s", what);
+	if (l->a.host.dry_run)
+		steps_report("would %s %s", word, what);
+	else if (cluster_call(l->cluster, verb, path, patch, NULL, &err) == 0)
+		steps_report("%sd %s", word, what);
 	else if (err.kind != ERR_MISSING)
 		fail(l, what, &err);
 	json_decref(patch);
 }
 
-/*
- * Calls fn for each object of a kind. namespace_: NULL: all; query: "" or more parameters. An
- * unknown kind has no objects.
- */
-static void each(struct leave *l, const char *api, const char *namespace_, const char *plural, const char *query,
-	cluster_fn fn)
+static void delete (struct leave *l, const char *path, const char *title)
 {
+	act(l, KUBE_DELETE, path, NULL, title);
+}
+
+static void change(struct leave *l, const char *path, json_t *patch, const char *what)
+{
+	act(l, KUBE_MERGE_PATCH, path, patch, what);
+}
+
+/* The object is the current one of the list. */
+typedef void (*leave_fn)(struct leave *l, const struct cluster_list *list, const json_t *object);
+
+/* Calls fn for each object of a list. An unknown kind has no objects. */
+static void each(struct leave *l, struct cluster_list list, leave_fn fn)
+{
+	const json_t *object;
 	struct err err = { 0 };
 
-	if (cluster_each(l->cluster, api, namespace_, plural, query, fn, l, &err) < 0 && err.kind != ERR_MISSING)
+	list.cluster = l->cluster;
+	while ((object = cluster_next(&list)) != NULL)
+		fn(l, &list, object);
+	if (cluster_list_done(&list, &err) < 0 && err.kind != ERR_MISSING)
 		fail(l, "could not list all objects", &err);
 }
 
@@ -121,24 +125,22 @@ static void each(struct leave *l, const char *api, const char *namespace_, const
 
 static void stop_deployment(struct leave *l)
 {
-	MEM_AUTO char *path = mem_printf("/apis/apps/v1/namespaces/%s/deployments/kscaled", l->a.namespace_);
+	MEM_AUTO char *path = mem_printf("/apis/apps/v1/namespaces/%s/deployments/kscaled", l->a.names.namespace_);
 
 	change(l, path, json_pack("{s:{s:i}}", "spec", "replicas", 0), "Deployment kscaled: 0 replicas");
 }
 
 static void stop_service(struct leave *l)
 {
-	static const char *const stop[] = { "stop", SYSTEMD_UNIT, NULL },
-				 *const disable[] = { "disable", SYSTEMD_UNIT, NULL };
 	struct err err = { 0 };
 
 	if (!systemd_is_running())
 		return;
-	if (l->a.dry_run)
+	if (l->a.host.dry_run)
 		steps_report("would stop and disable " SYSTEMD_UNIT);
-	else if (systemd_control(stop, &err) < 0 && err.kind == ERR_MISSING)
+	else if (systemd_control("stop", &err) < 0 && err.kind == ERR_MISSING)
 		steps_report("no " SYSTEMD_UNIT " to stop here");
-	else if (err.kind != ERR_NONE || systemd_control(disable, &err) < 0)
+	else if (err.kind != ERR_NONE || systemd_control("disable", &err) < 0)
 		fail(l, SYSTEMD_UNIT, &err);
 	else
 		steps_report("stopped and disabled " SYSTEMD_UNIT);
@@ -150,17 +152,18 @@ static void stop_service(struct leave *l)
  */
 static int look_at_lease(struct leave *l, struct leaderrecord *seen, struct err *err)
 {
-	MEM_AUTO char *path = mem_printf("/apis/coordination.k8s.io/v1/namespaces/%s/leases/" LEASE, l->a.namespace_);
-	json_t *object = NULL;
+	MEM_AUTO char *path = mem_printf("/apis/coordination.k8s.io/v1/namespaces/%s/leases/" LEASE,
+		l->a.names.namespace_);
+	json_t *object = cluster_get(l->cluster, path, err);
 	struct lease lease;
-	int failed = cluster_call(l->cluster, KUBE_GET, path, NULL, &object, err);
+	int failed;
 
-	if (failed && err->kind == ERR_MISSING)
+	if (!object && err->kind == ERR_MISSING)
 		return 0;
-	failed = failed || lease_decode(object, &lease, err) < 0;
+	failed = !object || lease_decode(object, &lease, err) < 0;
 	json_decref(object);
 	if (failed)
-		return err_wrap(err, "Lease %s/" LEASE, l->a.namespace_);
+		return err_wrap(err, "Lease %s/" LEASE, l->a.names.namespace_);
 	leaderrecord_see(seen, &lease, steps_now_ms());
 	return leaderrecord_held(seen) && !leaderrecord_expired(seen, steps_now_ms());
 }
@@ -170,12 +173,12 @@ static int held_error(const struct leave *l, const struct leaderrecord *seen, st
 	if (seen->changed)
 		return err_set(err, ERR_CONFLICT,
 			"\"%.200s\" holds Lease %s/" LEASE " and is still running: stop it first (nothing was undone)",
-			seen->lease.holder, l->a.namespace_);
+			seen->lease.holder, l->a.names.namespace_);
 	return err_set(err, ERR_CONFLICT,
 		"\"%.200s\" holds Lease %s/" LEASE
 		" and may still be running: stop it first (nothing was undone); if it was killed, --wait must exceed "
 		"%lld seconds, when the Lease expires",
-		seen->lease.holder, l->a.namespace_, (long long)seen->lease.duration_s);
+		seen->lease.holder, l->a.names.namespace_, (long long)seen->lease.duration_s);
 }
 
 /* -1: still running: it would restore what is removed. */
@@ -185,10 +188,10 @@ static int wait_stopped(struct leave *l, struct err *err)
 	int64_t until = steps_now_ms() + l->a.wait_ms;
 	int held;
 
-	while ((held = look_at_lease(l, &seen, err)) > 0 && !l->a.dry_run && steps_now_ms() < until)
+	while ((held = look_at_lease(l, &seen, err)) > 0 && !l->a.host.dry_run && steps_now_ms() < until)
 		steps_nap();
-	if (held > 0 && l->a.dry_run)
-		steps_report("would wait until Lease %s/" LEASE " is free", l->a.namespace_);
+	if (held > 0 && l->a.host.dry_run)
+		steps_report("would wait until Lease %s/" LEASE " is free", l->a.names.namespace_);
 	else if (held > 0)
 		held = held_error(l, &seen, err);
 	leaderrecord_done(&seen);
@@ -233,10 +236,11 @@ static void free_endpoint(struct leave *l, const char *path, const char *title)
 {
 	json_t *object = get(l, path);
 
-	if (object && cleanup_leads_to(object, l->a.namespace_, l->a.service_name))
+	if (object && cleanup_leads_to(object, l->a.names.namespace_, l->a.names.service_name))
 		give_back(l, path, title, object);
 	else if (object)
-		steps_report("%s stays: it does not point to Service %s/%s", title, l->a.namespace_, l->a.service_name);
+		steps_report("%s stays: it does not point to Service %s/%s", title, l->a.names.namespace_,
+			l->a.names.service_name);
 	json_decref(object);
 }
 
@@ -255,28 +259,26 @@ static void free_endpoints(struct leave *l)
 
 /* ---- 3: Finalizers ---- */
 
-static void take_finalizer(void *arg, const char *path, const char *title, const json_t *object)
+static void take_finalizer(struct leave *l, const struct cluster_list *list, const json_t *object)
 {
-	struct leave *l = arg;
 	json_t *patch = cleanup_without_finalizer(object);
-	MEM_AUTO char *what = mem_printf("%s: no finalizer", title);
+	MEM_AUTO char *what = mem_printf("%s: no finalizer", list->title);
 
 	if (patch)
-		change(l, path, patch, what);
+		change(l, list->path, patch, what);
 }
 
 static void take_finalizers(struct leave *l)
 {
 	for (size_t i = 0; i < MEM_COUNT(keda_kinds); i++)
-		each(l, KEDA, NULL, keda_kinds[i], "", take_finalizer);
+		each(l, (struct cluster_list){ .api = KEDA, .plural = keda_kinds[i] }, take_finalizer);
 }
 
 /* ---- 4: HPAs ---- */
 
 /* Keeps an HPA that KEDA manages, and the replicas of its target. */
-static void delete_hpa(void *arg, const char *path, const char *title, const json_t *object)
+static void delete_hpa(struct leave *l, const struct cluster_list *list, const json_t *object)
 {
-	struct leave *l = arg;
 	const char *owner = cleanup_scaledobject_of(object);
 	MEM_AUTO char *key = NULL;
 
@@ -284,33 +286,31 @@ static void delete_hpa(void *arg, const char *path, const char *title, const jso
 		return;
 	if (cleanup_is_our_hpa(object)) {
 		l->hpas++;
-		delete (l, path, title);
+		delete (l, list->path, list->title);
 		return;
 	}
-	key = mem_printf("%s/%s", json_str_or_empty(json_object_get(object, "metadata"), "namespace"), owner);
+	key = mem_printf("%s/%s", fields_namespace(object), owner);
 	strmap_set(&l->of_others, key, "");
-	steps_report("%s stays: it belongs to another installation", title);
+	steps_report("%s stays: it belongs to another installation", list->title);
 }
 
-static void count_hpa(void *arg, const char *path, const char *title, const json_t *object)
+static void count_hpa(struct leave *l, const struct cluster_list *list, const json_t *object)
 {
-	struct leave *l = arg;
-
-	(void)path;
-	(void)title;
+	(void)list;
 	l->hpas += cleanup_scaledobject_of(object) && cleanup_is_our_hpa(object);
 }
 
 /* false: some remain, which is reported. */
 static bool delete_hpas(struct leave *l)
 {
+	const struct cluster_list hpas = { .api = "/apis/autoscaling/v2", .plural = "horizontalpodautoscalers" };
 	int64_t until = steps_now_ms() + l->a.wait_ms;
 	struct err err = { 0 };
 
-	each(l, HPAS, NULL, "horizontalpodautoscalers", "", delete_hpa);
-	while (l->hpas > 0 && !l->a.dry_run) {
+	each(l, hpas, delete_hpa);
+	while (l->hpas > 0 && !l->a.host.dry_run) {
 		l->hpas = 0;
-		each(l, HPAS, NULL, "horizontalpodautoscalers", "", count_hpa);
+		each(l, hpas, count_hpa);
 		if (l->hpas > 0 && steps_now_ms() >= until) {
 			err_set(&err, ERR_TEMPORARY, "%u are still there: does another kscaled create them again?",
 				l->hpas);
@@ -327,72 +327,56 @@ static bool delete_hpas(struct leave *l)
 
 static bool is_of_others(const struct leave *l, const json_t *object)
 {
-	const json_t *metadata = json_object_get(object, "metadata");
-	MEM_AUTO char *key = mem_printf("%s/%s", json_str_or_empty(metadata, "namespace"),
-		json_str_or_empty(metadata, "name"));
+	MEM_AUTO char *key = mem_printf("%s/%s", fields_namespace(object), fields_name(object));
 
 	return strmap_get(&l->of_others, key) != NULL;
 }
 
-static int64_t replicas_of(const json_t *scale)
+/* report() does the rest. */
+static void restore(struct leave *l, const struct cluster_list *list, const json_t *object)
 {
-	return json_integer_value(json_object_get(json_object_get(scale, "spec"), "replicas"));
-}
-
-static void restore(void *arg, const char *path, const char *title, const json_t *object)
-{
-	struct leave *l = arg;
 	int64_t wanted = 0;
 	MEM_AUTO char *scale = is_of_others(l, object) ? NULL : cleanup_original(object, &wanted);
-	json_t *now = NULL, *patch;
 	struct err err = { 0 };
+	json_t *now;
 
-	(void)path;
-	if (!scale)
+	if (scale && l->a.host.dry_run)
+		steps_report("would give the target of %s its original %lld replicas", list->title, (long long)wanted);
+	if (!scale || l->a.host.dry_run)
 		return;
-	if (l->a.dry_run) {
-		steps_report("would give the target of %s its original %lld replicas", title, (long long)wanted);
-		return;
-	}
-	if (cluster_call(l->cluster, KUBE_GET, scale, NULL, &now, &err) < 0 || replicas_of(now) == wanted) {
-		json_decref(now);
-		return; /* report() does the rest */
+	now = cluster_get(l->cluster, scale, &err);
+	if (now && fields_number(now, "spec.replicas") != wanted) {
+		json_t *patch = json_pack("{s:{s:I}}", "spec", "replicas", (json_int_t)wanted);
+
+		if (cluster_patch(l->cluster, scale, patch, &err) == 0)
+			l->moved++;
+		else if (l->round == 0)
+			fail(l, list->title, &err);
 	}
 	json_decref(now);
-	patch = json_pack("{s:{s:I}}", "spec", "replicas", (json_int_t)wanted);
-	if (cluster_call(l->cluster, KUBE_MERGE_PATCH, scale, patch, NULL, &err) == 0)
-		l->moved++;
-	else if (l->round == 0)
-		fail(l, title, &err);
-	json_decref(patch);
 }
 
 /* Reports the final replicas. */
-static void report(void *arg, const char *path, const char *title, const json_t *object)
+static void report(struct leave *l, const struct cluster_list *list, const json_t *object)
 {
-	struct leave *l = arg;
 	int64_t wanted = 0;
 	MEM_AUTO char *scale = cleanup_original(object, &wanted);
-	json_t *now = NULL;
 	struct err err = { 0 };
+	json_t *now;
 
-	(void)path;
 	if (is_of_others(l, object))
 		return;
-	if (!scale) {
+	now = scale ? cluster_get(l->cluster, scale, &err) : NULL;
+	if (!scale)
 		err_set(&err, ERR_INVALID, "its status does not have the original replicas of its target");
-		fail(l, title, &err);
-	} else if (cluster_call(l->cluster, KUBE_GET, scale, NULL, &now, &err) < 0) {
-		if (err.kind != ERR_MISSING) /* no target, nothing to restore */
-			fail(l, title, &err);
-	} else if (replicas_of(now) == wanted) {
-		steps_report("the target of %s has its original %lld replicas", title, (long long)wanted);
-	} else {
+	else if (now && fields_number(now, "spec.replicas") == wanted)
+		steps_report("the target of %s has its original %lld replicas", list->title, (long long)wanted);
+	else if (now)
 		err_set(&err, ERR_CONFLICT,
 			"its target has %lld replicas, not the original %lld: does something else scale it?",
-			(long long)replicas_of(now), (long long)wanted);
-		fail(l, title, &err);
-	}
+			(long long)fields_number(now, "spec.replicas"), (long long)wanted);
+	if (err.kind != ERR_NONE && err.kind != ERR_MISSING) /* no target, nothing to restore */
+		fail(l, list->title, &err);
 	json_decref(now);
 }
 
@@ -402,24 +386,25 @@ static void report(void *arg, const char *path, const char *title, const json_t 
  */
 static void let_settle(const struct leave *l)
 {
-	for (int i = 0; i < SETTLE_NAPS && !l->a.dry_run; i++)
+	for (int i = 0; i < SETTLE_NAPS && !l->a.host.dry_run; i++)
 		steps_nap();
 }
 
 static void restore_all(struct leave *l)
 {
+	const struct cluster_list objects = { .api = KEDA, .plural = "scaledobjects" };
 	int64_t until = steps_now_ms() + l->a.wait_ms;
 
 	do {
 		let_settle(l);
 		l->moved = 0;
-		each(l, KEDA, NULL, "scaledobjects", "", restore);
+		each(l, objects, restore);
 		l->round++;
 	} while (l->moved > 0 && steps_now_ms() < until);
 	if (l->moved > 0)
 		let_settle(l);
-	if (!l->a.dry_run)
-		each(l, KEDA, NULL, "scaledobjects", "", report);
+	if (!l->a.host.dry_run)
+		each(l, objects, report);
 }
 
 /* ---- 6: CRDs ---- */
@@ -429,7 +414,7 @@ static void wait_gone(struct leave *l, const char *path, const char *title)
 	int64_t until = steps_now_ms() + l->a.wait_ms;
 	struct err err = { 0 };
 
-	while (!l->a.dry_run && cluster_call(l->cluster, KUBE_GET, path, NULL, NULL, &err) == 0) {
+	while (!l->a.host.dry_run && cluster_call(l->cluster, KUBE_GET, path, NULL, NULL, &err) == 0) {
 		if (steps_now_ms() >= until) {
 			err_set(&err, ERR_TEMPORARY, "is still being deleted");
 			break;
@@ -467,10 +452,10 @@ static void delete_crds(struct leave *l)
 
 /* ---- 7: The rest of the manifests ---- */
 
-static void delete_it(void *arg, const char *path, const char *title, const json_t *object)
+static void delete_it(struct leave *l, const struct cluster_list *list, const json_t *object)
 {
 	(void)object;
-	delete (arg, path, title);
+	delete (l, list->path, list->title);
 }
 
 static void delete_the_rest(struct leave *l)
@@ -491,11 +476,16 @@ static void delete_the_rest(struct leave *l)
 		{ CLUSTER_RBAC, "roles", true },
 		{ CLUSTER_RBAC, "clusterroles", true },
 	};
-	MEM_AUTO char *secret = mem_printf("/api/v1/namespaces/%s/secrets/" CERTS_SECRET, l->a.namespace_);
-	MEM_AUTO char *lease = mem_printf("/apis/coordination.k8s.io/v1/namespaces/%s/leases/" LEASE, l->a.namespace_);
+	MEM_AUTO char *secret = mem_printf("/api/v1/namespaces/%s/secrets/" CERTS_SECRET, l->a.names.namespace_);
+	MEM_AUTO char *lease = mem_printf("/apis/coordination.k8s.io/v1/namespaces/%s/leases/" LEASE,
+		l->a.names.namespace_);
 
 	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
-		each(l, kinds[i].api, kinds[i].everywhere ? NULL : l->a.namespace_, kinds[i].plural, CLUSTER_OURS,
+		each(l,
+			(struct cluster_list){ .api = kinds[i].api,
+				.plural = kinds[i].plural,
+				.namespace_ = kinds[i].everywhere ? NULL : l->a.names.namespace_,
+				.query = CLUSTER_OURS },
 			delete_it);
 	delete (l, secret, "the Secret " CERTS_SECRET);
 	delete (l, lease, "the Lease " LEASE);
@@ -504,8 +494,8 @@ static void delete_the_rest(struct leave *l)
 /* The namespace may hold users' Secrets that ClusterTriggerAuthentications refer to. */
 static void leave_namespace(struct leave *l)
 {
-	MEM_AUTO char *path = mem_printf("/api/v1/namespaces/%s", l->a.namespace_),
-		      *title = mem_printf("Namespace %s", l->a.namespace_);
+	MEM_AUTO char *path = mem_printf("/api/v1/namespaces/%s", l->a.names.namespace_),
+		      *title = mem_printf("Namespace %s", l->a.names.namespace_);
 
 	if (l->a.purge)
 		delete_if_ours(l, path, title);
@@ -519,14 +509,14 @@ static void remove_files(struct leave *l)
 {
 	struct err err = { 0 };
 
-	if (l->a.dry_run)
-		steps_report("would remove %s/kubeconfig, %s/join.env, %s/token", l->a.files.config_dir,
-			l->a.files.config_dir, l->a.files.state_dir);
-	else if (hostfiles_remove(&l->a.files, &err) < 0)
+	if (l->a.host.dry_run)
+		steps_report("would remove %s/kubeconfig, %s/join.env, %s/token", l->a.host.files.config_dir,
+			l->a.host.files.config_dir, l->a.host.files.state_dir);
+	else if (hostfiles_remove(&l->a.host.files, &err) < 0)
 		fail(l, "the files of this host", &err);
 	else
-		steps_report("removed %s/kubeconfig, %s/join.env, %s/token", l->a.files.config_dir,
-			l->a.files.config_dir, l->a.files.state_dir);
+		steps_report("removed %s/kubeconfig, %s/join.env, %s/token", l->a.host.files.config_dir,
+			l->a.host.files.config_dir, l->a.host.files.state_dir);
 }
 
 static int run(struct leave *l, struct err *err)
@@ -556,117 +546,60 @@ static int run(struct leave *l, struct err *err)
 	return 0;
 }
 
-static const char help_text[] =
-	"Usage: kscaled leave --kubeconfig FILE [OPTION]...\n"
-	"Remove kscaled from a cluster, in an order in which nothing hangs.\n"
-	"\n"
-	"  --kubeconfig FILE      the administrator's\n"
-	"  --in-cluster           kscaled runs there as Deployment kscaled, not on this host; in a Pod, its account\n"
-	"                         is used if no kubeconfig is given\n"
-	"  --restore-replicas     give each target of a ScaledObject its original replicas; implies --delete-hpas,\n"
-	"                         because HorizontalPodAutoscalers would change them again\n"
-	"  --delete-hpas          delete the HorizontalPodAutoscalers of ScaledObjects (default: keep them)\n"
-	"  --purge                also delete the CustomResourceDefinitions with all ScaledObjects, ScaledJobs and\n"
-	"                         TriggerAuthentications, and the namespace of kscaled with everything in it\n"
-	"  --dry-run              print what would be done, change nothing\n"
-	"  --wait DURATION        how long to wait for kscaled to stop and for deletions (default: 60s)\n"
-	"  --config-dir DIR       the directory of kubeconfig and join.env (default: " HOSTFILES_CONFIG ")\n"
-	"  --state-dir DIR        the directory of the token (default: " HOSTFILES_STATE ")\n"
-	"  --namespace NS         namespace of kscaled (default: kscaled)\n"
-	"  --service-name NAME    Service behind the APIService (default: kscaled)\n"
-	"  --help                 print this text\n";
-
 static const struct option options[] = {
-	{ "kubeconfig", required_argument, NULL, 'k' },
-	{ "in-cluster", no_argument, NULL, 'i' },
-	{ "restore-replicas", no_argument, NULL, 'r' },
-	{ "delete-hpas", no_argument, NULL, 'a' },
-	{ "purge", no_argument, NULL, 'p' },
-	{ "dry-run", no_argument, NULL, 'd' },
-	{ "wait", required_argument, NULL, 'w' },
-	{ "config-dir", required_argument, NULL, 'C' },
-	{ "state-dir", required_argument, NULL, 'D' },
-	{ "namespace", required_argument, NULL, 'n' },
-	{ "service-name", required_argument, NULL, 's' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+#define AT(member) .offset = offsetof(struct leave_arguments, member)
+	{ "in-cluster", OPTION_SWITCH, AT(in_cluster), NULL,
+		"kscaled runs there as Deployment kscaled, not on this host; in a Pod, its account is used if no "
+		"kubeconfig is given" },
+	{ "restore-replicas", OPTION_SWITCH, AT(restore_replicas), NULL,
+		"give each target of a ScaledObject its original replicas; implies --delete-hpas, because "
+		"HorizontalPodAutoscalers would change them again" },
+	{ "delete-hpas", OPTION_SWITCH, AT(delete_hpas), NULL,
+		"delete the HorizontalPodAutoscalers of ScaledObjects (default: keep them)" },
+	{ "purge", OPTION_SWITCH, AT(purge), NULL,
+		"also delete the CustomResourceDefinitions with all ScaledObjects, ScaledJobs and "
+		"TriggerAuthentications, and the namespace of kscaled with everything in it" },
+	{ "wait", OPTION_DURATION, AT(wait_ms), "DURATION", "how long to wait for kscaled to stop and for deletions",
+		.initial = "60s", .most = STEPS_WAIT_MAX },
+	{ .name = NULL },
+#undef AT
 };
 
-const struct commandline cli_leave_line = { .help = help_text, .options = options };
-
-enum { USAGE_ERROR = 2 };
-
-static int check_label(const char *option, const char *text, struct err *err)
+static int check_arguments(struct leave_arguments *a, struct err *err)
 {
-	if (dnsname_is_label(text, strlen(text)))
-		return 0;
-	return err_set(err, ERR_INVALID, "--%s: \"%.80s\" is not a name that Kubernetes allows", option, text);
-}
+	struct manifests_params *names = &a->names;
 
-static int check_arguments(const struct leave_arguments *a, struct err *err)
-{
-	if (!a->kubeconfig && !(a->in_cluster && kube_config_in_pod()))
+	if (!a->host.kubeconfig && !(a->in_cluster && kube_config_in_pod()))
 		return err_set(err, ERR_INVALID, "--kubeconfig is missing: which cluster to leave?");
-	if (*a->files.config_dir != '/' || *a->files.state_dir != '/')
-		return err_set(err, ERR_INVALID, "--config-dir and --state-dir must be absolute paths");
-	return check_label("namespace", a->namespace_, err) || check_label("service-name", a->service_name, err) ? -1
-														 : 0;
+	names->namespace_ = names->namespace_ ? names->namespace_ : "kscaled";
+	names->service_name = names->service_name ? names->service_name : "kscaled";
+	return 0;
 }
 
-static int read_arguments(int argc, char **argv, struct leave_arguments *a, struct err *err)
+static int run_leave(void *arguments, char **operands, int count, struct err *err)
 {
-	int c;
-
-	optind = 0;
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case 'k': a->kubeconfig = optarg; break;
-		case 'i': a->in_cluster = true; break;
-		case 'r': a->restore_replicas = true; break;
-		case 'a': a->delete_hpas = true; break;
-		case 'p': a->purge = true; break;
-		case 'd': a->dry_run = true; break;
-		case 'w':
-			if (steps_read_wait(optarg, &a->wait_ms, err) < 0)
-				return -1;
-			break;
-		case 'C': a->files.config_dir = optarg; break;
-		case 'D': a->files.state_dir = optarg; break;
-		case 'n': a->namespace_ = optarg; break;
-		case 's': a->service_name = optarg; break;
-		case 'h': a->help = true; return 0;
-		default: return err_set(err, ERR_INVALID, "try \"" NAME " --help\"");
-		}
-	}
-	if (optind < argc)
-		return err_set(err, ERR_INVALID, "unexpected argument \"%s\"", argv[optind]);
-	return check_arguments(a, err);
-}
-
-int cli_leave(int argc, char **argv)
-{
-	static char name[] = NAME; /* getopt's messages begin with it */
-	struct leave l = { .a = { .namespace_ = "kscaled",
-				   .service_name = "kscaled",
-				   .wait_ms = USUAL_WAIT,
-				   .files = { .config_dir = HOSTFILES_CONFIG, .state_dir = HOSTFILES_STATE } } };
-	struct err err = { 0 };
+	struct leave l = { .a = *(const struct leave_arguments *)arguments };
 	int failed;
 
-	argv[0] = name;
-	if (read_arguments(argc, argv, &l.a, &err) < 0) {
-		fprintf(stderr, NAME ": %s\n", err.msg);
-		return USAGE_ERROR;
-	}
-	if (l.a.help) {
-		fputs(help_text, stdout);
-		return 0;
-	}
-	l.cluster = cluster_new(l.a.kubeconfig, &err);
-	failed = l.cluster ? run(&l, &err) : -1;
-	if (failed)
-		fprintf(stderr, NAME ": %s\n", err.msg);
+	(void)operands;
+	(void)count;
+	if (check_arguments(&l.a, err) < 0)
+		return COMMANDLINE_WRONG;
+	l.cluster = cluster_new(l.a.host.kubeconfig, err);
+	failed = l.cluster ? run(&l, err) : -1;
 	strmap_done(&l.of_others);
 	cluster_free(l.cluster);
 	return failed ? 1 : 0;
 }
+
+const struct commandline cli_leave_line = {
+	.name = "leave",
+	.summary = "removes kscaled from a cluster",
+	.usage = "--kubeconfig FILE [OPTION]...",
+	.text = "Remove kscaled from a cluster, in an order in which nothing hangs.",
+	.tables = { { .options = steps_options, .base = offsetof(struct leave_arguments, host) },
+		{ .options = options },
+		{ .options = manifests_name_options, .base = offsetof(struct leave_arguments, names) } },
+	.size = sizeof(struct leave_arguments),
+	.run = run_leave,
+};

@@ -52,13 +52,6 @@ static const char *kind_of(const char *key)
 	return is_cluster(key) ? TRIGGERAUTH_CLUSTER_KIND : TRIGGERAUTH_KIND;
 }
 
-static const struct triggerauth *stored(const struct authkeeper *k, const char *key)
-{
-	MEM_AUTO char *namespace_ = mem_dupn(key, strcspn(key, "/"));
-
-	return store_triggerauth(k->cache->store, is_cluster(key), namespace_, key + strlen(namespace_) + 1);
-}
-
 /* ---- Writing ---- */
 
 static void keep_auth(void *arg);
@@ -134,7 +127,7 @@ static void keep_auth(void *arg)
 {
 	static const char *const drop[] = { KEDA_FINALIZER, NULL };
 	struct kept_auth *e = arg;
-	const struct triggerauth *t = stored(e->keeper, e->key);
+	const struct triggerauth *t = store_triggerauth_at(e->keeper->cache->store, e->key);
 	bool held = t && meta_has_finalizer(&t->meta, KEDA_FINALIZER);
 
 	if (!e->keeper->leading || !t || e->call || loop_timer_pending(&e->again))
@@ -268,7 +261,7 @@ static struct kept_auth *entry_new(struct authkeeper *k, const char *key, const 
 
 static void on_authentication(struct authkeeper *k, const char *key)
 {
-	const struct triggerauth *t = stored(k, key);
+	const struct triggerauth *t = store_triggerauth_at(k->cache->store, key);
 	const char *trouble;
 	struct kept_auth *e;
 

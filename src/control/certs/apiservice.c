@@ -179,7 +179,7 @@ static void on_object(void *arg, const json_t *object)
 	a->service = object ? service_of(spec) : NULL;
 	free(a->note);
 	a->note = object ? takennote_make(object) : NULL;
-	a->taken = json_object_get(json_object_get(json_object_get(object, "metadata"), "annotations"), TAKENNOTE);
+	a->taken = json_object_get(json_metadata(object, "annotations"), TAKENNOTE);
 	a->points = !object ? APISERVICE_MISSING : is_ours(a, a->service) ? APISERVICE_TO_US : APISERVICE_TO_OTHERS;
 	set_trusted(a, decoded(json_object_get(spec, "caBundle")),
 		json_is_true(json_object_get(spec, "insecureSkipTLSVerify")));

@@ -81,7 +81,7 @@ bool certs_asks_for_reviews_at(const struct certs *c, const char *path, size_t l
 /*
  * Why no certificate is served, or why it will not be renewed, or why the APIService does not trust
  * it or does not point to us; the log has it, too. NULL: none of these. Whether requests can be
- * answered at all: tls_server_has_certificate. Borrowed until the next turn.
+ * answered at all: tls_server_has_certificate. Borrowed until the next turn. For tests.
  */
 const char *certs_trouble(const struct certs *c);
 

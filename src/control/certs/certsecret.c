@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
@@ -165,10 +166,8 @@ struct certsecret *certsecret_new(struct kube *kube, const struct certsecret_con
 	void (*on_change_fn)(void *arg), void *arg)
 {
 	struct certsecret *s = mem_zalloc(sizeof *s);
-	size_t size = 3 * strlen(config->namespace_) + 1;
-	MEM_AUTO char *segment = mem_alloc(size);
-	MEM_AUTO char *collection = mem_printf("/api/v1/namespaces/%s/secrets",
-		kube_escape(config->namespace_, segment, size));
+	MEM_AUTO char *segment = buf_percent(config->namespace_);
+	MEM_AUTO char *collection = mem_printf("/api/v1/namespaces/%s/secrets", segment);
 	struct keeper_config kept = {
 		.collection = collection,
 		.name = config->name,

@@ -33,8 +33,7 @@ char *takennote_make(const json_t *apiservice)
 /* The note's content; NULL: there is none, or it names no Service. The caller owns it. */
 static json_t *note_of(const json_t *apiservice)
 {
-	const char *text = json_str_or_empty(json_object_get(json_object_get(apiservice, "metadata"), "annotations"),
-		TAKENNOTE);
+	const char *text = json_str_or_empty(json_metadata(apiservice, "annotations"), TAKENNOTE);
 	json_t *note = *text ? json_parse_foreign(text, strlen(text), NULL) : NULL;
 
 	if (*json_str_or_empty(json_object_get(note, "service"), "name"))
@@ -62,8 +61,7 @@ json_t *takennote_undo(const json_t *apiservice)
 	if (!note)
 		return NULL;
 	patch = json_pack("{s:{s:s, s:{s:n}}, s:o}", "metadata", "resourceVersion",
-		json_str_or_empty(json_object_get(apiservice, "metadata"), "resourceVersion"), "annotations", TAKENNOTE,
-		"spec", kept_of(note));
+		json_metadata_text(apiservice, "resourceVersion"), "annotations", TAKENNOTE, "spec", kept_of(note));
 	json_decref(note);
 	return patch;
 }

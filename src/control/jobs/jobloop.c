@@ -273,10 +273,8 @@ static void decide(struct work *work, const struct scaledjob *sj, const struct s
 		polling_note_active(work, d.last_active_unix_ms);
 	}
 	note(work, r->triggers, &facts, &d, text, sizeof(text));
-	if (asked) {
-		polling_say_failures(work, r);
-		polling_log_failing(work, r);
-	}
+	if (asked)
+		polling_tell(work, r);
 	/*
 	 * After a refusal only a due poll creates Jobs again, not every message of a source.
 	 * Earlier decisions on the same answers are carried out.

@@ -132,11 +132,6 @@ static void end_making(struct making *m, const char *what)
 	free(m);
 }
 
-static char *namespace_of(const struct work *work)
-{
-	return mem_dupn(work->object->path, strcspn(work->object->path, "/"));
-}
-
 /* ---- The turns ---- */
 
 static void queue(struct work *work)
@@ -197,9 +192,9 @@ static void tell_when_over(struct work *work)
 
 static void count_job(struct work *work, struct counters_family *family)
 {
-	MEM_AUTO char *namespace_ = namespace_of(work);
+	MEM_AUTO char *namespace_ = work_namespace(work);
 
-	counters_add(family, (const char *const[]){ namespace_, work->object->path + strlen(namespace_) + 1 }, 1);
+	counters_add(family, (const char *const[]){ namespace_, work_name(work) }, 1);
 }
 
 /* Length of the common beginning of its Jobs' names. */
@@ -406,13 +401,7 @@ static void on_created(void *arg, const json_t *job, const struct err *err)
 /* Whether this ScaledJob controls the Job, not a former one of the same name. */
 static bool is_ours(const struct work *work, const json_t *job)
 {
-	const json_t *owner;
-	size_t i;
-
-	json_array_foreach(json_object_get(json_object_get(job, "metadata"), "ownerReferences"), i,
-		owner) if (json_is_true(json_object_get(owner, "controller")) &&
-		json_str_is(owner, "uid", work->object->uid)) return true;
-	return false;
+	return json_str_is(meta_controller_in(job), "uid", work->object->uid);
 }
 
 static void on_looked_up(void *arg, const json_t *job, const struct err *err)
@@ -457,7 +446,7 @@ static void send_create(struct making *m, enum making_state state, const char *w
 {
 	struct work *work = m->work;
 	const struct scaled *of = &work->object->of;
-	MEM_AUTO char *namespace_ = namespace_of(work);
+	MEM_AUTO char *namespace_ = work_namespace(work);
 	MEM_AUTO char *path = mem_printf("/apis/batch/v1/namespaces/%s/jobs?fieldManager=kscaled", namespace_);
 	MEM_AUTO char *body = NULL;
 	struct kube_request request = { .verb = KUBE_CREATE, .path = path, .priority = KUBE_SCALE };
@@ -485,7 +474,7 @@ static void send_create(struct making *m, enum making_state state, const char *w
 
 static void look_up(struct making *m)
 {
-	MEM_AUTO char *namespace_ = namespace_of(m->work);
+	MEM_AUTO char *namespace_ = work_namespace(m->work);
 	MEM_AUTO char *path = mem_printf("/apis/batch/v1/namespaces/%s/jobs/%s", namespace_, m->name);
 	struct kube_request request = { .verb = KUBE_GET, .path = path, .priority = KUBE_SCALE };
 
@@ -566,7 +555,7 @@ void jobmaker_create(struct work *work, int32_t count, int32_t running, const ch
 
 size_t jobmaker_unseen(const struct work *work)
 {
-	MEM_AUTO char *namespace_ = namespace_of(work);
+	MEM_AUTO char *namespace_ = work_namespace(work);
 	const struct making *m;
 	size_t unseen = 0;
 
@@ -577,7 +566,7 @@ size_t jobmaker_unseen(const struct work *work)
 
 void jobmaker_look(struct work *work)
 {
-	MEM_AUTO char *namespace_ = work->job->maker.making ? namespace_of(work) : NULL;
+	MEM_AUTO char *namespace_ = work->job->maker.making ? work_namespace(work) : NULL;
 	struct making *m, *next;
 	bool settled = false;
 

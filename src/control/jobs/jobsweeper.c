@@ -162,7 +162,7 @@ static void on_deleted(void *arg, const json_t *answer, const struct err *err)
 	struct work *work = s->work;
 	struct sweep_part *p = &work->job->sweep;
 	struct control *c = work->control;
-	MEM_AUTO char *namespace_ = mem_dupn(work->object->path, strcspn(work->object->path, "/"));
+	MEM_AUTO char *namespace_ = work_namespace(work);
 
 	s->call = NULL;
 	c->deletes--;
@@ -176,8 +176,7 @@ static void on_deleted(void *arg, const json_t *answer, const struct err *err)
 		p->failed = true;
 	else if (err)
 		failed(work, s, err);
-	else if (json_str_is(answer, "kind", "Job") &&
-		*json_str_or_empty(json_object_get(answer, "metadata"), "deletionTimestamp"))
+	else if (json_str_is(answer, "kind", "Job") && *json_metadata_text(answer, "deletionTimestamp"))
 		jobs_learn(c->cache->jobs, answer); /* it waits for its Pods or for a finalizer */
 	else
 		jobs_forget(c->cache->jobs, namespace_, s->name);
@@ -194,8 +193,8 @@ static void send_delete(struct work *work)
 	struct sweep *s = &work->job->sweep.list[work->job->sweep.sent++];
 	const struct scaledjob *sj = work->object->of.sj;
 	const char *wanted = sj && s->rollout ? sj->spec.propagation_policy : NULL;
-	MEM_AUTO char *path = mem_printf("/apis/batch/v1/namespaces/%.*s/jobs/%s",
-		(int)strcspn(work->object->path, "/"), work->object->path, s->name);
+	MEM_AUTO char *namespace_ = work_namespace(work);
+	MEM_AUTO char *path = mem_printf("/apis/batch/v1/namespaces/%s/jobs/%s", namespace_, s->name);
 	MEM_AUTO char *body = mem_printf("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"propagationPolicy\":\"%"
 					 "s\",\"preconditions\":{\"uid\":\"%s\"}}",
 		wanted && strcmp(wanted, "foreground") == 0 ? "Foreground" : "Background", s->uid);

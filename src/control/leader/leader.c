@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/fingerprint.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -548,10 +549,9 @@ void leader_set_blocked(struct leader *l, const char *why)
 /* The path with the name as a further segment. */
 static char *path_below(const char *path, const char *name)
 {
-	size_t size = 3 * strlen(name) + 1;
-	MEM_AUTO char *segment = mem_alloc(size);
+	MEM_AUTO char *segment = buf_percent(name);
 
-	return mem_printf("%s/%s", path, kube_escape(name, segment, size));
+	return mem_printf("%s/%s", path, segment);
 }
 
 /* KEDA's Lease is checked unless that is off, or it is the one that we compete for. */

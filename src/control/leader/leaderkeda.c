@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "control/leader/leaderrecord.h"
@@ -25,12 +26,10 @@ struct leaderkeda {
 struct leaderkeda *leaderkeda_new(struct kube *kube, const char *namespace_)
 {
 	struct leaderkeda *k = mem_zalloc(sizeof *k);
-	size_t size = 3 * strlen(namespace_) + 1;
-	MEM_AUTO char *segment = mem_alloc(size);
+	MEM_AUTO char *segment = buf_percent(namespace_);
 
 	k->kube = kube;
-	k->path = mem_printf("/apis/coordination.k8s.io/v1/namespaces/%s/leases/" LEADERKEDA_LEASE,
-		kube_escape(namespace_, segment, size));
+	k->path = mem_printf("/apis/coordination.k8s.io/v1/namespaces/%s/leases/" LEADERKEDA_LEASE, segment);
 	k->subject = mem_printf("lease %s/" LEADERKEDA_LEASE, namespace_);
 	return k;
 }

@@ -42,23 +42,28 @@ static char *hpa_path(const char *namespace_, const char *name)
 
 static const char *desired_name(const json_t *desired)
 {
-	return json_str_or_empty(json_object_get(desired, "metadata"), "name");
+	return json_metadata_text(desired, "name");
+}
+
+static char *key_of(const struct work *work, const char *name, char out[STORE_KEY_MAX])
+{
+	MEM_AUTO char *namespace_ = work_namespace(work);
+
+	return store_key(namespace_, name, out);
 }
 
 static void forget_hpa(struct work *work, const char *name)
 {
-	const char *path = work->object->path;
-	MEM_AUTO char *key = mem_printf("%.*s/%s", (int)strcspn(path, "/"), path, name);
+	char key[STORE_KEY_MAX];
 
-	store_forget_hpa(work->control->cache->store, key);
+	store_forget_hpa(work->control->cache->store, key_of(work, name, key));
 }
 
 static const struct hpa *live_of(const struct work *work, const json_t *desired)
 {
-	const char *path = work->object->path;
-	MEM_AUTO char *key = mem_printf("%.*s/%s", (int)strcspn(path, "/"), path, desired_name(desired));
+	char key[STORE_KEY_MAX];
 
-	return store_hpa(work->control->cache->store, key);
+	return store_hpa(work->control->cache->store, key_of(work, desired_name(desired), key));
 }
 
 /* Each further replacement waits longer. */
@@ -96,13 +101,10 @@ static void on_stored(struct work *work, const json_t *object)
 /* Its controller, for people: "Deployment web" or "nobody"; into out. */
 static const char *owner_of(const json_t *live, char out[320])
 {
-	const json_t *owner;
-	size_t i;
+	const json_t *owner = meta_controller_in(live);
 
-	snprintf(out, 320, "nobody");
-	json_array_foreach(json_object_get(json_object_get(live, "metadata"), "ownerReferences"), i,
-		owner) if (json_is_true(json_object_get(owner, "controller")))
-		snprintf(out, 320, "%s %s", json_str_or_empty(owner, "kind"), json_str_or_empty(owner, "name"));
+	snprintf(out, 320, owner ? "%s %s" : "nobody", json_str_or_empty(owner, "kind"),
+		json_str_or_empty(owner, "name"));
 	return out;
 }
 
@@ -122,7 +124,7 @@ static void refuse_foreign(struct err *err, const char *name, const json_t *live
 
 static void on_given_away(struct work *work, const json_t *object)
 {
-	forget_hpa(work, json_str_or_empty(json_object_get(object, "metadata"), "name"));
+	forget_hpa(work, json_metadata_text(object, "name"));
 }
 
 /*
@@ -132,7 +134,7 @@ static void on_given_away(struct work *work, const json_t *object)
  */
 static void give_away(struct work *work, const char *namespace_, const json_t *live)
 {
-	const char *name = json_str_or_empty(json_object_get(live, "metadata"), "name");
+	const char *name = json_metadata_text(live, "name");
 	json_t *given = hpaspec_given_away(live);
 	MEM_AUTO char *path = hpa_path(namespace_, name);
 	MEM_AUTO char *body = json_text(given);
@@ -149,7 +151,7 @@ static void give_away(struct work *work, const char *namespace_, const json_t *l
 static void put_merged(struct work *work, const struct scaledobject *so, const json_t *live)
 {
 	char doing[320];
-	const char *name = json_str_or_empty(json_object_get(live, "metadata"), "name");
+	const char *name = json_metadata_text(live, "name");
 	json_t *merged = NULL;
 	enum hpaspec_claim claim = hpaspec_claim(so, live);
 	struct err err = { 0 };

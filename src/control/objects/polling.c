@@ -93,7 +93,7 @@ static char *trigger_label(const struct survey_result *r, size_t i)
 }
 
 /* The formula's failure is reported only if no trigger failed, as that would be its cause. */
-void polling_say_failures(struct work *work, const struct survey_result *r)
+static void say_failures(struct work *work, const struct survey_result *r)
 {
 	size_t failed = 0;
 
@@ -152,7 +152,7 @@ static void log_failing(struct work *work, const struct survey_result *r, size_t
 	work->loop.was_failing = true;
 }
 
-void polling_log_failing(struct work *work, const struct survey_result *r)
+static void log_all_failing(struct work *work, const struct survey_result *r)
 {
 	const struct err *formula = r->composite && r->composite->failing ? &r->composite->err : NULL;
 	bool any = false;
@@ -170,6 +170,12 @@ void polling_log_failing(struct work *work, const struct survey_result *r)
 		return;
 	work->loop.was_failing = false;
 	log_info(work->subject, "all triggers can be read again");
+}
+
+void polling_tell(struct work *work, const struct survey_result *r)
+{
+	say_failures(work, r);
+	log_all_failing(work, r);
 }
 
 /* ---- Ready ---- */

@@ -34,13 +34,11 @@ void polling_arm_sooner(struct work *work, int64_t wait_ms);
 bool polling_busy(const struct work *work); /* a look is under way */
 void polling_stop(struct work *work);
 void polling_end(struct work *work); /* the same, with an Event */
-/* Events and counters of the triggers that failed */
-void polling_say_failures(struct work *work, const struct survey_result *r);
 /*
- * Logs each trigger that begins to fail, or fails for another cause, at most once in 30 s each, and
- * once when all can be read again.
+ * Reports the triggers that failed: by Events and counters, and in the log, where each that begins
+ * to fail, or fails for another cause, stands at most once in 30 s; and that all can be read again.
  */
-void polling_log_failing(struct work *work, const struct survey_result *r);
+void polling_tell(struct work *work, const struct survey_result *r);
 /*
  * What Ready says about this look; in `look` the caller sets what decide/scale and decide/jobs
  * found. Schedules the next look in time for it.

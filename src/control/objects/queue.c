@@ -20,13 +20,12 @@ static struct work *work_of(struct fairqueue_entry *e)
 void queue_mark(struct work *work)
 {
 	struct control *c = work->control;
-	const char *path = work->object->path;
 	MEM_AUTO char *namespace_ = NULL;
 
 	loop_timer_cancel(&work->write.again);
 	if (work->dirty.lane)
 		return;
-	namespace_ = mem_dupn(path, strcspn(path, "/"));
+	namespace_ = work_namespace(work);
 	c->dirty_count++;
 	fairqueue_put(&c->dirty, &work->dirty, namespace_);
 	loop_task_queue(c->cache->loop, &c->turn);

@@ -211,11 +211,10 @@ void recorder_rival(struct work *work, const char *text)
 void recorder_gone(struct work *work)
 {
 	const char *kind = scaled_kind_name(work->object->kind);
-	MEM_AUTO char *namespace_ = mem_dup(work->object->path);
-	char *slash = strchr(namespace_, '/');
+	MEM_AUTO char *namespace_ = work_namespace(work);
 	const struct meta meta = {
 		.namespace_ = namespace_,
-		.name = slash + 1,
+		.name = (char *)(uintptr_t)work_name(work),
 		.uid = work->object->uid,
 		.resource_version = (char[]){ "" },
 	};
@@ -224,7 +223,6 @@ void recorder_gone(struct work *work)
 
 	if (work->recorder.said_gone)
 		return;
-	*slash = '\0';
 	work->recorder.said_gone = true;
 	send_event(work, &meta, "Normal", "KEDAScalersStopped", "Stopped scalers watch");
 	send_event(work, &meta, "Warning", reason, note);

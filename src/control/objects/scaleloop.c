@@ -104,10 +104,8 @@ static void decide(struct work *work, const struct survey_result *r, const struc
 	}
 	polling_note_active(work, d.last_active_unix_ms);
 	note_decision(work, &facts, &d, why, sizeof(why));
-	if (asked) {
-		polling_say_failures(work, r);
-		polling_log_failing(work, r);
-	}
+	if (asked)
+		polling_tell(work, r);
 	if (d.act)
 		act_scale(work, r->of.so, &facts, &d, why);
 	if (!asked)

@@ -216,6 +216,9 @@ struct work {
 
 /* For a pause that begins at its creation: the API server's clock may be hours ahead of ours. */
 int64_t work_created_unix_ms(struct work *work, int64_t now_unix_ms);
+/* Its namespace, which the caller owns, and its name; also of one that is gone. */
+char *work_namespace(const struct work *work);
+const char *work_name(const struct work *work);
 /* Whether an error lasts until an object is changed; others may pass by themselves. */
 bool work_error_lasts(const struct err *err);
 bool work_says(const struct work *work, const char *type); /* whether the condition is True in the wanted status */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/textlist.h"
 #include "decide/statusparts.h"
 
 #define READY  STATUSPARTS_READY
@@ -30,10 +31,9 @@ static void record_metrics(const struct job_outcome *o, struct scaledobject_stat
 {
 	if (!o->metric_names)
 		return;
-	scaledobject_free_names(&status->external_metric_names, &status->external_metric_count);
+	textlist_done(&status->external_metric_names, &status->external_metric_count);
 	for (size_t i = 0; i < o->metric_count; i++)
-		statusparts_add_name(&status->external_metric_names, &status->external_metric_count, o->metric_count,
-			o->metric_names[i]);
+		textlist_add(&status->external_metric_names, &status->external_metric_count, o->metric_names[i]);
 	statusparts_prune(status);
 }
 

@@ -4,6 +4,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "decide/jobs/jobs_parts.h"
@@ -387,4 +388,31 @@ const char *jobs_rule_name(enum jobs_rule rule)
 	};
 
 	return (size_t)rule < MEM_COUNT(names) ? names[rule] : "unknown";
+}
+
+/* ---- Pods ---- */
+
+static bool condition_is_true(const json_t *list, const char *type)
+{
+	const json_t *condition;
+	size_t i;
+
+	json_array_foreach(list, i, condition)
+	{
+		if (json_str_is(condition, "type", type))
+			return json_str_is(condition, "status", "True");
+	}
+	return false;
+}
+
+bool jobs_pod_started(const json_t *pod, const char *const *conditions, size_t condition_count)
+{
+	const json_t *status = json_object_get(pod, "status");
+
+	if (condition_count == 0)
+		return json_str_is(status, "phase", "Running") || json_str_is(status, "phase", "Succeeded");
+	for (size_t i = 0; i < condition_count; i++)
+		if (!condition_is_true(json_object_get(status, "conditions"), conditions[i]))
+			return false;
+	return true;
 }

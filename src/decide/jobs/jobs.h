@@ -29,6 +29,7 @@
  *     the Pods that the strategy needs, none beyond the minimum.
  */
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -64,9 +65,7 @@ struct jobs_facts {
 	/* the same for the Pods that the strategy needs; NULL: pending is valid or not needed */
 	const struct err *pods_err;
 	int32_t running; /* unfinished Jobs, including those whose creation was sent */
-	/*
-	 * those of them without a started Pod (decide/jobs/jobpods.h); only if jobs_needs_pods
-	 */
+	/* those of them without a started Pod (jobs_pod_started); only if jobs_needs_pods */
 	int32_t pending;
 	/*
 	 * Jobs were created for these very answers, because a source that asked for a pause has no
@@ -157,5 +156,12 @@ bool jobs_failure(const struct jobs_facts *facts, char *out, size_t size);
  * failure, without numbers and names that vary; 0: none.
  */
 struct readiness_look jobs_ready_look(const struct jobs_facts *facts, const struct jobs_decision *d);
+
+/*
+ * Whether this Pod has started, so that its Job is not pending (doc/keda.md 4.3): its phase is
+ * Running or Succeeded; or, with conditions (scalingStrategy.pendingPodConditions), each of these
+ * types is True in its status.conditions. A Pod that cannot be read has not started.
+ */
+bool jobs_pod_started(const json_t *pod, const char *const *conditions, size_t condition_count);
 
 #endif

@@ -4,12 +4,8 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "decide/validate/validate.h"
-
-static bool is_given(const char *text)
-{
-	return text && *text;
-}
 
 static bool is_written_empty(const char *text)
 {
@@ -21,7 +17,7 @@ static int check_azure(const struct triggerauth_identity *id, struct err *err)
 	if (is_written_empty(id->identity_id))
 		return err_set(err, ERR_INVALID,
 			"spec.podIdentity.identityId: empty: name the identity, or remove the field");
-	if (is_given(id->identity_authority_host) && !is_given(id->identity_tenant_id))
+	if (text_is_given(id->identity_authority_host) && !text_is_given(id->identity_tenant_id))
 		return err_set(err, ERR_INVALID,
 			"spec.podIdentity.identityTenantId: missing: identityAuthorityHost needs it");
 	if (is_written_empty(id->identity_tenant_id))
@@ -32,11 +28,12 @@ static int check_azure(const struct triggerauth_identity *id, struct err *err)
 
 static int check_aws(const struct triggerauth_identity *id, struct err *err)
 {
-	if (is_given(id->role_arn) && is_given(id->identity_owner) && strcmp(id->identity_owner, "workload") == 0)
+	if (text_is_given(id->role_arn) && text_is_given(id->identity_owner) &&
+		strcmp(id->identity_owner, "workload") == 0)
 		return err_set(err, ERR_INVALID,
 			"spec.podIdentity.roleArn: can't be set when identityOwner is workload: the role is the one of "
 			"the workload's service account");
-	if (is_given(id->external_id) && !is_given(id->role_arn))
+	if (text_is_given(id->external_id) && !text_is_given(id->role_arn))
 		return err_set(err, ERR_INVALID, "spec.podIdentity.externalID: requires roleArn to be set");
 	return 0;
 }
@@ -68,10 +65,10 @@ static int check_oauth2(const struct triggerauth *t, struct err *err)
 		return 0;
 	if (o->type && strcmp(o->type, "clientCredentials") != 0)
 		return err_set(err, ERR_INVALID, "spec.oauth2.type: must be 'clientCredentials', got '%s'", o->type);
-	if (!is_given(o->client_id))
+	if (!text_is_given(o->client_id))
 		return err_set(err, ERR_INVALID,
 			"spec.oauth2.clientId: missing: it is required when oauth2 is configured");
-	if (!is_given(o->token_url))
+	if (!text_is_given(o->token_url))
 		return err_set(err, ERR_INVALID,
 			"spec.oauth2.tokenUrl: missing: it is required when oauth2 is configured");
 	/* Not quoted: it may contain a password. */

@@ -11,11 +11,6 @@
 
 #define MODIFIERS "spec.advanced.scalingModifiers"
 
-static bool is_given(const char *text)
-{
-	return text && *text;
-}
-
 /* ---- Fallback ---- */
 
 static bool has_external_trigger(const struct scaledobject_spec *s)
@@ -40,7 +35,7 @@ int validate_fallback(const struct scaled *of, struct err *err)
 	if (f->replicas < 0)
 		return err_set(err, ERR_INVALID, "spec.fallback.replicas: %d is too small: at least 0",
 			(int)f->replicas);
-	if (is_given(f->behavior) && !text_is_one_of(f->behavior, behaviors))
+	if (text_is_given(f->behavior) && !text_is_one_of(f->behavior, behaviors))
 		return err_set(err, ERR_INVALID,
 			"spec.fallback.behavior: \"%s\" is unknown: static, currentReplicas, currentReplicasIfHigher, "
 			"currentReplicasIfLower or scalingModifiers",
@@ -65,7 +60,7 @@ static int check_target(const struct scaledobject_spec *s, struct err *err)
 	struct metric_spec composite;
 	double activation;
 
-	if (!is_given(m->target))
+	if (!text_is_given(m->target))
 		return err_set(err, ERR_INVALID, MODIFIERS ".target: missing: a formula needs one");
 	if (!verdict_composite_metric(s, &composite))
 		return err_set(err, ERR_INVALID, MODIFIERS ".target: \"%s\" is not a number of 0.001 or more",
@@ -73,7 +68,7 @@ static int check_target(const struct scaledobject_spec *s, struct err *err)
 	if (!verdict_activation_target(s, &activation))
 		return err_set(err, ERR_INVALID, MODIFIERS ".activationTarget: \"%s\" is not a number",
 			m->activation_target);
-	if (is_given(m->metric_type) && strcmp(m->metric_type, "AverageValue") != 0 &&
+	if (text_is_given(m->metric_type) && strcmp(m->metric_type, "AverageValue") != 0 &&
 		strcmp(m->metric_type, "Value") != 0)
 		return err_set(err, ERR_INVALID,
 			MODIFIERS ".metricType: \"%s\" cannot be used for a formula: AverageValue or Value",
@@ -104,7 +99,7 @@ int validate_modifiers(const struct scaled *of, struct err *err)
 
 	if (!m)
 		return 0;
-	if (!is_given(m->formula))
+	if (!text_is_given(m->formula))
 		return err_set(err, ERR_INVALID,
 			MODIFIERS ".formula: missing: scalingModifiers do nothing without one");
 	if (check_target(&of->so->spec, err) < 0)
@@ -116,9 +111,10 @@ int validate_modifiers_fallback(const struct scaled *of, struct err *err)
 {
 	const struct scaledobject_spec *s = &of->so->spec;
 
-	if (!s->fallback || !is_given(s->fallback->behavior) || strcmp(s->fallback->behavior, "scalingModifiers") != 0)
+	if (!s->fallback || !text_is_given(s->fallback->behavior) ||
+		strcmp(s->fallback->behavior, "scalingModifiers") != 0)
 		return 0;
-	if (s->modifiers && is_given(s->modifiers->formula))
+	if (s->modifiers && text_is_given(s->modifiers->formula))
 		return 0;
 	return err_set(err, ERR_INVALID,
 		"spec.fallback.behavior: scalingModifiers needs a formula: set " MODIFIERS

@@ -17,8 +17,6 @@
 
 #define AMQP_QUEUE_MAX 255 /* bytes of a queue's name */
 
-struct amqp_call;
-
 struct pool *amqp_new(struct loop *loop); /* freed by pool_free */
 
 /*
@@ -28,8 +26,7 @@ struct pool *amqp_new(struct loop *loop); /* freed by pool_free */
 typedef void (*amqp_fn)(void *arg, uint32_t messages, const struct err *err);
 
 /* Fails at deadline_ms (loop clock). The queue's name is copied. */
-struct amqp_call *amqp_ask(struct pool *p, struct amqpendpoint *e, const char *queue, int64_t deadline_ms, amqp_fn fn,
+struct pool_call *amqp_ask(struct pool *p, struct amqpendpoint *e, const char *queue, int64_t deadline_ms, amqp_fn fn,
 	void *arg);
-void amqp_cancel(struct amqp_call *call); /* no callback follows; NULL is fine */
 
 #endif

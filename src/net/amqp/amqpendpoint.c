@@ -44,10 +44,7 @@ static void make_key(struct amqpendpoint *e)
 
 	buf_put_percent(&vhost, e->vhost, "/");
 	endpoint_fingerprint(&e->base, secrets, MEM_COUNT(secrets), fingerprint);
-	e->base.key = mem_printf("amqp %s %s%s %s", e->base.name, buf_text(&vhost),
-		!e->tls                        ? ""
-			: e->base.tls.insecure ? " tls-insecure"
-					       : " tls",
+	e->base.key = mem_printf("amqp %s %s%s %s", e->base.name, buf_text(&vhost), endpoint_tls_word(&e->base, e->tls),
 		fingerprint);
 	buf_done(&vhost);
 }
@@ -71,12 +68,7 @@ struct amqpendpoint *amqpendpoint_new(const struct amqpendpoint_config *config, 
 		endpoint_take_tls(&e->base, &config->tls_config);
 	make_key(e);
 	if (endpoint_check_tls(&e->base, err) == 0)
-		return (struct amqpendpoint *)endpoint_unique(&e->base);
-	amqpendpoint_unref(e);
+		return endpoint_unique(e);
+	endpoint_unref(e);
 	return NULL;
-}
-
-void amqpendpoint_unref(struct amqpendpoint *e)
-{
-	endpoint_unref(e ? &e->base : NULL);
 }

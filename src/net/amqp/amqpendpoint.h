@@ -37,6 +37,5 @@ struct amqpendpoint_config {
  * NULL with ERR_INVALID, which names the field.
  */
 struct amqpendpoint *amqpendpoint_new(const struct amqpendpoint_config *config, struct err *err);
-void amqpendpoint_unref(struct amqpendpoint *e); /* the last reference wipes it; NULL is fine */
 
 #endif

@@ -165,14 +165,42 @@ static int on_vhost_open(struct amqplink *l)
 	return 1;
 }
 
-static void on_channel_closed(struct amqplink *l, size_t channel, struct amqpmethod *m)
+static int on_declared(struct amqplink *l, size_t channel, const struct amqpmethod *m, struct err *err)
 {
-	struct err err;
+	struct amqplink_call *call = (struct amqplink_call *)pool_slot_call(l->slot, (unsigned)channel);
 
+	if (!call || strcmp(call->base.query, m->text) != 0)
+		return err_set(err, ERR_TEMPORARY, "the server sent an unexpected answer");
+	call->messages = m->messages;
+	pool_finished(&call->base, true);
+	return 1;
+}
+
+/* RabbitMQ answers NOT_FOUND also if the queue's node is down, or the queue is stopped. */
+static void explain_refusal(const struct amqplink *l, const char *queue, struct amqpmethod *m, struct err *err)
+{
+	const char *reason = reason_of(l, m), *vhost = l->endpoint->vhost;
+	enum err_kind kind = kind_of(m->code);
+
+	if (kind == ERR_MISSING && (!strstr(reason, " - ") || strstr(reason, " - no queue ")))
+		err_set(err, ERR_MISSING, "there is no queue \"%s\" in vhost \"%s\"", queue, vhost);
+	else
+		err_set(err, kind == ERR_MISSING ? ERR_TEMPORARY : kind, "queue \"%s\" in vhost \"%s\": %s", queue,
+			vhost, reason);
+}
+
+static int on_channel_closed(struct amqplink *l, size_t channel, struct amqpmethod *m, struct err *err)
+{
+	struct pool_call *call = pool_slot_call(l->slot, (unsigned)channel);
+	struct err why;
+
+	if (!call)
+		return err_set(err, kind_of(m->code), "%s", reason_of(l, m));
 	SEND(l, amqpframe_put_channel_close_ok, (unsigned)channel + 1);
 	open_channel(l, channel);
-	err_set(&err, kind_of(m->code), "%s", reason_of(l, m));
-	l->handler->refused(l->arg, channel, &err);
+	explain_refusal(l, call->query, m, &why);
+	pool_refused(call, &why);
+	return 1;
 }
 
 static int unexpected_method(const struct amqpmethod *m, struct err *err)
@@ -186,15 +214,14 @@ static int take_on_channel(struct amqplink *l, size_t channel, struct amqpmethod
 
 	if (m->id == AMQPFRAME_CHANNEL_OPEN_OK && !open) {
 		l->open[channel] = true;
-		l->handler->ready(l->arg, channel);
-	} else if (m->id == AMQPFRAME_DECLARE_OK && open) {
-		l->handler->declared(l->arg, channel, m->text, m->messages);
-	} else if (m->id == AMQPFRAME_CHANNEL_CLOSE && open) {
-		on_channel_closed(l, channel, m);
-	} else {
-		return unexpected_method(m, err);
+		pool_opened(l->slot, (unsigned)channel);
+		return 1;
 	}
-	return 1;
+	if (m->id == AMQPFRAME_DECLARE_OK && open)
+		return on_declared(l, channel, m, err);
+	if (m->id == AMQPFRAME_CHANNEL_CLOSE && open)
+		return on_channel_closed(l, channel, m, err);
+	return unexpected_method(m, err);
 }
 
 static int take_method(struct amqplink *l, const struct amqpframe *frame, struct err *err)
@@ -254,10 +281,10 @@ static void on_opened(void *arg)
 
 static void on_lost(void *arg, const struct err *why, bool ended)
 {
-	struct amqplink *l = arg;
+	const struct amqplink *l = arg;
 
 	(void)ended;
-	l->handler->failed(l->arg, why);
+	pool_lost(l->slot, why);
 }
 
 static void on_beat(void *arg)
@@ -267,7 +294,7 @@ static void on_beat(void *arg)
 
 	if (loop_now_ms(l->stream.loop) - l->stream.received_ms > 2 * l->beat_ms) {
 		err_set(&err, ERR_TEMPORARY, "the server sends no heartbeats any more");
-		l->handler->failed(l->arg, &err);
+		pool_lost(l->slot, &err);
 		return;
 	}
 	l->beats = 0;
@@ -275,14 +302,13 @@ static void on_beat(void *arg)
 	loop_timer_set(&l->beat, l->beat_ms / 2);
 }
 
-void amqplink_init(struct amqplink *l, struct loop *loop, const struct amqpendpoint *e,
-	const struct amqplink_handler *handler, void *arg)
+void amqplink_init(struct amqplink *l, struct pool_slot *slot, const struct amqpendpoint *e)
 {
 	static const struct stream_events events = { on_opened, take_frame, on_lost, hint_of };
 
-	*l = (struct amqplink){ .endpoint = e, .handler = handler, .arg = arg };
-	stream_init(&l->stream, loop, &events, l);
-	loop_timer_init(&l->beat, loop, on_beat, l);
+	*l = (struct amqplink){ .endpoint = e, .slot = slot };
+	stream_init(&l->stream, pool_slot_loop(slot), &events, l);
+	loop_timer_init(&l->beat, pool_slot_loop(slot), on_beat, l);
 }
 
 void amqplink_open(struct amqplink *l)

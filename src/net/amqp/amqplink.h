@@ -4,37 +4,26 @@
 
 /*
  * One connection to an AMQP 0-9-1 server: dialling, TLS, login (PLAIN or EXTERNAL), vhost,
- * channels, heartbeats, passive declarations, and an explanation of its end. Used by net/amqp/amqp,
- * which decides which queue is declared on which channel. It never reconnects by itself, and never
- * calls back from inside its own functions.
+ * channels, heartbeats, passive declarations, and an explanation of its end. A connection of
+ * net/amqp/amqp's pool, to which it reports (net/pool.h); its channels are the lanes.
  *
  * Declaring a queue that does not exist costs the channel: the server closes it, and drops what
- * else was sent on it. The link reopens the channel; the dropped declarations are up to its owner.
+ * else was sent on it. The link reopens the channel; the pool repeats the dropped declarations.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
 #include "net/amqp/amqpendpoint.h"
-#include "net/loop.h"
+#include "net/pool.h"
 #include "net/stream.h"
 
 #define AMQPLINK_CHANNELS 8 /* numbered from 0; a server may allow fewer */
 
-/* Called from the loop. Each may close the link, but not free it. */
-struct amqplink_handler {
-	void (*ready)(void *arg, size_t channel); /* the channel is open: declare may follow */
-	/* Answers the oldest declaration on this channel. */
-	void (*declared)(void *arg, size_t channel, const char *queue, uint32_t messages);
-	/*
-	 * The oldest declaration on this channel failed, and the later ones were dropped. ready
-	 * follows.
-	 */
-	void (*refused)(void *arg, size_t channel, const struct err *why);
-	/* Opening failed, the connection is unusable, or it is lost: close it. */
-	void (*failed)(void *arg, const struct err *why);
+struct amqplink_call {
+	struct pool_call base; /* its query: the queue's name */
+	uint32_t messages;     /* the answer */
 };
 
 enum amqplink_state {
@@ -49,8 +38,7 @@ enum amqplink_state {
 struct amqplink {
 	struct stream stream;
 	const struct amqpendpoint *endpoint; /* borrowed */
-	const struct amqplink_handler *handler;
-	void *arg;
+	struct pool_slot *slot;
 	enum amqplink_state state;
 	size_t channels; /* channels in use: as many as the server allows */
 	bool open[AMQPLINK_CHANNELS];
@@ -59,8 +47,7 @@ struct amqplink {
 	struct loop_timer beat;
 };
 
-void amqplink_init(struct amqplink *l, struct loop *loop, const struct amqpendpoint *e,
-	const struct amqplink_handler *handler, void *arg);
+void amqplink_init(struct amqplink *l, struct pool_slot *slot, const struct amqpendpoint *e);
 void amqplink_open(struct amqplink *l);
 /*
  * Only on an open channel. Sent at the end of this round of callbacks, together with what follows

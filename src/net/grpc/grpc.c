@@ -129,7 +129,7 @@ static struct grpc_link *link_get(struct grpc_pool *p, struct grpcendpoint *e)
 	}
 	l = mem_zalloc(sizeof(*l));
 	l->pool = p;
-	l->endpoint = grpcendpoint_ref(e);
+	l->endpoint = endpoint_ref(e);
 	find_server(l);
 	loop_task_init(&l->settle, on_settle, l);
 	HASH_ADD_KEYPTR(hh, p->links, e->base.key, strlen(e->base.key), l);
@@ -170,7 +170,7 @@ static void link_free(struct grpc_link *l)
 	loop_task_cancel(l->pool->loop, &l->settle);
 	httpc_free(l->http);
 	descriptors_give(&l->hold, 0);
-	grpcendpoint_unref(l->endpoint);
+	endpoint_unref(l->endpoint);
 	free(l);
 }
 

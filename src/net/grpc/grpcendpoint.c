@@ -75,14 +75,9 @@ struct grpcendpoint *grpcendpoint_new(const struct grpcendpoint_config *config, 
 	e->base.name = address;
 	e->url = mem_printf("%s://%s", config->tls ? "https" : "http", address);
 	if (config->tls)
-		endpoint_take_tls(&e->base,
-			&(struct tls_client_config){ .ca_pem = config->ca_pem,
-				.cert_pem = config->cert_pem,
-				.key_pem = config->key_pem,
-				.key_password = config->key_password,
-				.insecure = config->insecure });
+		endpoint_take_tls(&e->base, &config->tls_config);
 	if (endpoint_check_tls(&e->base, err)) {
-		endpoint_unref(&e->base);
+		endpoint_unref(e);
 		return NULL;
 	}
 	if (config->tls)
@@ -93,18 +88,7 @@ struct grpcendpoint *grpcendpoint_new(const struct grpcendpoint_config *config, 
 	e->server = (struct httpc_server){ .roots = tls->roots,
 		.cert_pem = tls->cert_pem,
 		.key_pem = tls->key_pem,
-		.insecure = config->insecure,
+		.insecure = tls->insecure,
 		.system_too = true };
-	return (struct grpcendpoint *)endpoint_unique(&e->base);
-}
-
-struct grpcendpoint *grpcendpoint_ref(struct grpcendpoint *e)
-{
-	endpoint_ref(&e->base);
-	return e;
-}
-
-void grpcendpoint_unref(struct grpcendpoint *e)
-{
-	endpoint_unref(e ? &e->base : NULL);
+	return endpoint_unique(e);
 }

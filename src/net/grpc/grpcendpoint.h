@@ -27,15 +27,11 @@ struct grpcendpoint_config {    /* texts are copied */
 	 * sockets of this host
 	 */
 	const char *target;
-	bool tls;                       /* else HTTP/2 without TLS, with prior knowledge */
-	bool insecure;                  /* no verification of the server's certificate */
-	const char *ca_pem;             /* trusted in addition to the system's roots; NULL for none */
-	const char *cert_pem, *key_pem; /* NULL for none */
-	const char *key_password;       /* of an encrypted key; NULL */
+	bool tls; /* else HTTP/2 without TLS, with prior knowledge */
+	/* Used with tls only. The CA is trusted in addition to the system's roots. */
+	struct tls_client_config tls_config;
 };
 /* Returns one reference; NULL with ERR_INVALID. */
 struct grpcendpoint *grpcendpoint_new(const struct grpcendpoint_config *config, struct err *err);
-struct grpcendpoint *grpcendpoint_ref(struct grpcendpoint *e);
-void grpcendpoint_unref(struct grpcendpoint *e); /* NULL is fine */
 
 #endif

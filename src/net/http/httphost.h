@@ -39,8 +39,8 @@ struct httphost;
  * which it does not.
  */
 struct httphost_table *httphost_table_new(struct loop *loop);
-void httphost_table_free(struct httphost_table *t); /* remaining turns end without callbacks */
-size_t httphost_known(const struct httphost_table *t);
+void httphost_table_free(struct httphost_table *t);    /* remaining turns end without callbacks */
+size_t httphost_known(const struct httphost_table *t); /* for tests */
 
 /*
  * Returns the entry of a server, creating it if needed; the caller waits there next. Borrowed for

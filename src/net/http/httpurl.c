@@ -135,6 +135,22 @@ int httpurl_split_user(const char *url, char **clean, char **user, char **passwo
 	return 0;
 }
 
+char *httpurl_without_user(const char *url, struct err *err)
+{
+	char *clean, *user, *password;
+
+	httpurl_split_user(url, &clean, &user, &password, err);
+	free(user);
+	mem_free_secret(password);
+	return clean;
+}
+
+void httpurl_cut_slashes(char *url)
+{
+	for (size_t len = strlen(url); len > 0 && url[len - 1] == '/'; len--)
+		url[len - 1] = '\0';
+}
+
 static void unbracket(char *host)
 {
 	size_t len = strlen(host);

@@ -35,6 +35,10 @@ int httpurl_rename(const char *url, const char *server_name, char **renamed, cha
  * says what is wrong, without quoting the URL.
  */
 int httpurl_split_user(const char *url, char **clean, char **user, char **password, struct err *err);
+/* The URL without them, which the caller owns; NULL with err. */
+char *httpurl_without_user(const char *url, struct err *err);
+/* Removes all slashes at the end. */
+void httpurl_cut_slashes(char *url);
 
 /* Scheme, host and port of a URL. Owns its texts. */
 struct httpurl_place {

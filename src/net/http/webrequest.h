@@ -57,9 +57,11 @@ struct webresponse {                 /* borrowed */
 
 /*
  * The next step of an exchange (net/web/exchange), decided by the code that makes its requests and
- * reads its responses.
+ * reads its responses. Of functions that read a whole answer, 0 and -1 are verdicts.
  */
 enum exchange_verdict {
+	EXCHANGE_FAILED = -1, /* err has the reason, without a secret */
+	EXCHANGE_DONE = 0,    /* the result is there */
 	/* send the request that was made, or the answered one again */
 	EXCHANGE_SEND,
 	/*
@@ -67,9 +69,7 @@ enum exchange_verdict {
 	 * answered (again), or make the next one
 	 */
 	EXCHANGE_WAIT,
-	EXCHANGE_NEXT,   /* after reading: make another request */
-	EXCHANGE_DONE,   /* the result is there */
-	EXCHANGE_FAILED, /* err has the reason, without a secret */
+	EXCHANGE_NEXT, /* after reading: make another request */
 };
 
 #endif

@@ -59,7 +59,7 @@ int httpd_connections(const struct httpd *h);
 
 const char *httpd_method(const struct httpd_request *r); /* "GET", ... */
 const char *httpd_uri(const struct httpd_request *r);    /* as sent, for the log */
-/* Percent-decoded; "" (never NULL) when it holds a NUL or invalid UTF-8. */
+/* For servers in tests: percent-decoded; "" when it holds a NUL or invalid UTF-8. */
 const char *httpd_path(const struct httpd_request *r);
 /* Not decoded, without the query, not NUL-terminated: split it at '/', then decode each part. */
 const char *httpd_raw_path(const struct httpd_request *r, size_t *len);

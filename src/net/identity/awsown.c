@@ -94,13 +94,11 @@ static enum exchange_verdict start(struct identity_exchange *x, struct webreques
 		return ask_sts(x, out, err);
 	if (full || relative)
 		return ask_container(x, full, relative, out, err);
-	if (!x->environment->metadata || (disabled && strcasecmp(disabled, "true") == 0)) {
-		err_set(err, ERR_INVALID,
+	if (!x->environment->metadata || (disabled && strcasecmp(disabled, "true") == 0))
+		return err_set(err, ERR_INVALID,
 			"kscaled has no AWS identity of its own: its environment has neither AWS_ACCESS_KEY_ID, nor "
 			"AWS_WEB_IDENTITY_TOKEN_FILE, nor AWS_CONTAINER_CREDENTIALS_FULL_URI, and the option "
 			"cloud-metadata, for the machine's identity, is off");
-		return EXCHANGE_FAILED;
-	}
 	x->stage = METADATA_TOKEN;
 	return ask_metadata(x, "/latest/api/token", out);
 }
@@ -127,15 +125,13 @@ static enum exchange_verdict take_line(struct identity_exchange *x, const struct
 
 	if (answer->status != 200) {
 		identity_refused(answer, answer->status == 404 ? "the machine has no role" : "no keys", NULL, err);
-		err_wrap(err, "the machine's metadata server");
-		return EXCHANGE_FAILED;
+		return err_wrap(err, "the machine's metadata server");
 	}
 	line = mem_dupn(answer->body, len);
 	if (!identity_is_token(line) || (x->stage == METADATA_ROLE && (len > ROLE_NAME_MAX || strpbrk(line, "/?#")))) {
 		mem_free_secret(line);
-		err_set(err, ERR_INVALID, "the machine's metadata server: the answer is not a %s",
+		return err_set(err, ERR_INVALID, "the machine's metadata server: the answer is not a %s",
 			x->stage == METADATA_TOKEN ? "token" : "role name");
-		return EXCHANGE_FAILED;
 	}
 	both = x->stage == METADATA_TOKEN ? mem_dup(line) : mem_printf("%s\n%s", x->saved, line);
 	mem_free_secret(line);
@@ -159,7 +155,7 @@ static enum exchange_verdict awsown_read(struct identity_exchange *x, const stru
 			x->stage == WEB_IDENTITY        ? "AssumeRoleWithWebIdentity"
 				: x->stage == CONTAINER ? "the container's credentials"
 							: "the machine's metadata server");
-	return rc ? EXCHANGE_FAILED : EXCHANGE_DONE;
+	return rc;
 }
 
 static const struct identity_kind awsown = { .name = "aws own",

@@ -15,7 +15,7 @@
 #include "net/identity/identity_parts.h"
 #include "net/sign/sigv4.h"
 
-#define FORM_MAX    ((size_t)1 << 18)
+#define TEXT_MAX    ((size_t)1 << 18)
 #define FORM_TYPE   "application/x-www-form-urlencoded; charset=utf-8"
 #define WORDS_SHOWN 300
 /* Pause after throttling without Retry-After. */
@@ -25,28 +25,22 @@
 
 /* ---- Requests ---- */
 
-static void begin(const char *action, const struct awssts_role *role, struct webrequest *out, struct buf *form)
+/* token NULL: with the keys that sign the request. */
+static void ask_for_role(const char *action, const struct awssts_role *role, const char *token, struct webrequest *out)
 {
-	MEM_AUTO char *place = role->endpoint ? mem_dup(role->endpoint) : awsregion_url("sts", role->region);
+	MEM_AUTO char *place = role->endpoint ? mem_dup(role->endpoint) : awsregion_url("sts", role->region),
+		      *url = mem_printf("%s%s", place, text_begins(place + strlen(place) - 1, "/") ? "" : "/");
+	const struct identity_field fields[] = { { "Action", action }, { "Version", "2011-06-15" },
+		{ "RoleArn", role->arn }, { "RoleSessionName", SESSION }, { "WebIdentityToken", token },
+		{ "ExternalId", token ? NULL : role->external_id }, { NULL, NULL } };
 
-	place[strlen(place) - (text_begins(place + strlen(place) - 1, "/") ? 1 : 0)] = '\0';
-	out->url = mem_printf("%s/", place);
+	identity_post_form(out, url, fields);
 	out->content_type = FORM_TYPE;
-	buf_init(form, FORM_MAX);
-	buf_reserve(form, 8192);
-	identity_put_field(form, "Action", action);
-	identity_put_field(form, "Version", "2011-06-15");
-	identity_put_field(form, "RoleArn", role->arn);
-	identity_put_field(form, "RoleSessionName", SESSION);
 }
 
 void awssts_by_token(const struct awssts_role *role, const char *token, struct webrequest *out)
 {
-	struct buf form;
-
-	begin("AssumeRoleWithWebIdentity", role, out, &form);
-	identity_put_field(&form, "WebIdentityToken", token);
-	out->body = buf_take(&form);
+	ask_for_role("AssumeRoleWithWebIdentity", role, token, out);
 }
 
 int awssts_by_keys(const struct awssts_role *role, const struct credential *keys, int64_t unix_ms,
@@ -59,11 +53,8 @@ int awssts_by_keys(const struct awssts_role *role, const struct credential *keys
 	char time[SIGV4_TIME_TEXT], *authorization;
 	MEM_AUTO char *host = NULL;
 	struct httpurl_place place;
-	struct buf form;
 
-	begin("AssumeRole", role, out, &form);
-	identity_put_field(&form, "ExternalId", role->external_id);
-	out->body = buf_take(&form);
+	ask_for_role("AssumeRole", role, NULL, out);
 	if (httpurl_place(out->url, &place, err))
 		return err_wrap(err, "the endpoint of STS");
 	host = httpurl_host_header(&place);
@@ -154,7 +145,7 @@ static char *member(const json_t *value, const char *name)
 {
 	const char *text = json_string_value(json_object_get(value, name));
 
-	return text && strlen(text) <= FORM_MAX ? mem_dup(text) : NULL;
+	return text && strlen(text) <= TEXT_MAX ? mem_dup(text) : NULL;
 }
 
 int awssts_read_json(const struct webresponse *answer, int64_t unix_ms, struct credential *out, struct err *err)
@@ -227,11 +218,8 @@ char *awssts_error(const char *body, size_t len)
 		message ? message : "");
 	/* SignatureDoesNotMatch goes on with what was signed, including the session token */
 	words[strcspn(words, "\r\n")] = '\0';
-	for (char *c = words; *c; c++)
-		*c = (unsigned char)*c < ' ' || *c == 0x7f ? ' ' : *c;
-	if (strlen(words) > WORDS_SHOWN)
-		words[WORDS_SHOWN] = '\0';
-	return words;
+	len = strlen(words);
+	return text_line(words, len, words, (len < WORDS_SHOWN ? len : WORDS_SHOWN) + 1);
 }
 
 static bool has_code(const char *body, size_t len, const char *const *codes)

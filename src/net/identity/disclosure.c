@@ -7,6 +7,7 @@
 #include "base/dnsname.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "net/http/httpurl.h"
 #include "net/identity/awsregion.h"
 
 #define LETTERS      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -101,6 +102,19 @@ static int check_host(const struct disclosure *d, struct err *err)
 		clouds[d->cloud].hosts, other ? "" : " for this service", d->region ? " in " : "",
 		d->region ? d->region : "", clouds[d->cloud].name,
 		option ? "; an administrator can allow it with " : "", option ? option : "");
+}
+
+char *disclosure_take_url(struct disclosure *d, const char *url, struct err *err)
+{
+	struct httpurl_place place;
+	char *host;
+
+	if (httpurl_place(url, &place, err))
+		return NULL;
+	d->host = host = httpurl_host_header(&place);
+	d->clear = strcmp(place.scheme, "https") != 0;
+	httpurl_place_done(&place);
+	return host;
 }
 
 int disclosure_check(const struct disclosure *d, struct err *err)

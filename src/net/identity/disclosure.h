@@ -35,6 +35,12 @@ struct disclosure { /* borrowed */
 	const char *trusted;             /* the option: hosts or domains, "a,b"; "*": any; NULL: none */
 };
 
+/*
+ * Sets host and clear by a URL. Returns the host's text, which the caller owns; NULL with
+ * ERR_INVALID.
+ */
+char *disclosure_take_url(struct disclosure *d, const char *url, struct err *err);
+
 /* 0: may be shown; -1 with ERR_INVALID: why not. */
 int disclosure_check(const struct disclosure *d, struct err *err);
 

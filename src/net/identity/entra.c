@@ -12,7 +12,6 @@
 #include "net/identity/identity_parts.h"
 #include "net/identity/oauthreply.h"
 
-#define FORM_MAX  ((size_t)1 << 18)
 #define AUTHORITY "https://login.microsoftonline.com"
 #define ASSERTION "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
@@ -57,35 +56,36 @@ static char *sign_by_certificate(const struct identity_exchange *x, const char *
 	return assertion;
 }
 
-/*
- * Adds the fields that authenticate us: an application's secret, or the environment's proof for
- * kscaled's own identity.
- */
-static int put_proof(const struct identity_exchange *x, const char *client_id, const char *audience, struct buf *form,
+/* The environment's proof of kscaled's own identity, a secret; NULL with err. */
+static char *make_assertion(const struct identity_exchange *x, const char *client_id, const char *audience,
 	struct err *err)
+{
+	if (identity_env(x, CERTIFICATE))
+		return sign_by_certificate(x, client_id, audience, err);
+	if (identity_env(x, FEDERATED_TOKEN))
+		return identity_file(x, FEDERATED_TOKEN, err);
+	err_set(err, ERR_INVALID,
+		"kscaled has no Azure identity of its own: its environment has neither " FEDERATED_TOKEN
+		" nor " CERTIFICATE " nor AZURE_CLIENT_SECRET");
+	return NULL;
+}
+
+static enum exchange_verdict post(const struct identity_exchange *x, const char *client_id, const char *url,
+	struct webrequest *out, struct err *err)
 {
 	const char *secret = identity_is_own(x->identity) ? identity_env(x, "AZURE_CLIENT_SECRET")
 							  : identity_text(x->identity, SECRET);
-	char *assertion;
+	char *assertion = secret ? NULL : make_assertion(x, client_id, url, err);
+	const struct identity_field fields[] = { { "client_id", client_id }, { "grant_type", "client_credentials" },
+		{ "scope", identity_text(x->identity, SCOPE) }, { "client_secret", secret },
+		{ "client_assertion_type", assertion ? ASSERTION : NULL }, { "client_assertion", assertion },
+		{ NULL, NULL } };
 
-	if (secret) {
-		identity_put_field(form, "client_secret", secret);
-		return 0;
-	}
-	if (identity_env(x, CERTIFICATE))
-		assertion = sign_by_certificate(x, client_id, audience, err);
-	else if (identity_env(x, FEDERATED_TOKEN))
-		assertion = identity_file(x, FEDERATED_TOKEN, err);
-	else
-		return err_set(err, ERR_INVALID,
-			"kscaled has no Azure identity of its own: its environment has neither " FEDERATED_TOKEN
-			" nor " CERTIFICATE " nor AZURE_CLIENT_SECRET");
-	if (!assertion)
-		return -1;
-	identity_put_field(form, "client_assertion_type", ASSERTION);
-	identity_put_field(form, "client_assertion", assertion);
+	if (!secret && !assertion)
+		return EXCHANGE_FAILED;
+	identity_post_form(out, url, fields);
 	mem_free_secret(assertion);
-	return 0;
+	return EXCHANGE_SEND;
 }
 
 static enum exchange_verdict entra_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
@@ -94,37 +94,26 @@ static enum exchange_verdict entra_next(struct identity_exchange *x, struct webr
 	const char *tenant = config(x, TENANT, "AZURE_TENANT_ID"), *client_id = config(x, CLIENT_ID, "AZURE_CLIENT_ID");
 	const char *authority = config(x, AUTHORITY_HOST, "AZURE_AUTHORITY_HOST");
 	size_t len = strlen(authority ? authority : AUTHORITY);
-	struct buf form = BUF_INIT(FORM_MAX);
+	MEM_AUTO char *url = NULL;
 
 	(void)got;
-	if (!tenant || !is_tenant(tenant) || !client_id) {
-		err_set(err, ERR_INVALID, "%s",
-			tenant && is_tenant(tenant) ? "the client id is missing"
-				: tenant            ? "the tenant id is invalid: it is a GUID or the name of a domain"
-						    : "the tenant id is missing");
-		return EXCHANGE_FAILED;
-	}
-	buf_reserve(&form, 8192);
-	identity_put_field(&form, "client_id", client_id);
-	identity_put_field(&form, "grant_type", "client_credentials");
-	identity_put_field(&form, "scope", identity_text(x->identity, SCOPE));
+	if (!tenant)
+		return err_set(err, ERR_INVALID, "the tenant id is missing");
+	if (!is_tenant(tenant))
+		return err_set(err, ERR_INVALID, "the tenant id is invalid: it is a GUID or the name of a domain");
+	if (!client_id)
+		return err_set(err, ERR_INVALID, "the client id is missing");
 	while (authority && len > 0 && authority[len - 1] == '/')
 		len--;
-	out->url = mem_printf("%.*s/%s/oauth2/v2.0/token", (int)len, authority ? authority : AUTHORITY, tenant);
-	if (put_proof(x, client_id, out->url, &form, err)) {
-		buf_done_secret(&form);
-		return EXCHANGE_FAILED;
-	}
-	out->body = buf_take(&form);
-	out->content_type = "application/x-www-form-urlencoded";
-	return EXCHANGE_SEND;
+	url = mem_printf("%.*s/%s/oauth2/v2.0/token", (int)len, authority ? authority : AUTHORITY, tenant);
+	return post(x, client_id, url, out, err);
 }
 
 static enum exchange_verdict entra_read(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err)
 {
 	(void)x;
-	return oauthreply_read(answer, got, err) ? EXCHANGE_FAILED : EXCHANGE_DONE;
+	return oauthreply_read(answer, got, err);
 }
 
 static const struct identity_kind entra = { .name = "entra",

@@ -84,7 +84,7 @@ static enum exchange_verdict githubapp_read(struct identity_exchange *x, const s
 	json_t *value = answer->status ? json_parse_foreign(answer->body, answer->len, NULL) : NULL;
 	const char *token = json_str_or_empty(value, "token");
 	int64_t life_ms = life_of(value, x->unix_ms);
-	enum exchange_verdict verdict = EXCHANGE_FAILED;
+	int rc = -1;
 	char words[WORDS];
 
 	words_of(x, value, words);
@@ -97,10 +97,10 @@ static enum exchange_verdict githubapp_read(struct identity_exchange *x, const s
 	} else {
 		got->token = mem_dup(token);
 		got->life_ms = life_ms;
-		verdict = EXCHANGE_DONE;
+		rc = 0;
 	}
 	json_decref(value);
-	return verdict;
+	return rc;
 }
 
 static const struct identity_kind githubapp = { .name = "github app",

@@ -17,7 +17,6 @@
 #define UNIVERSE    "googleapis.com"
 #define GRANT       "urn:ietf:params:oauth:grant-type:token-exchange"
 #define WANTED      "urn:ietf:params:oauth:token-type:access_token"
-#define FORM_MAX    ((size_t)1 << 18)
 #define HEADERS_MAX 32
 /* Google's default, minimum and maximum. */
 #define ACCOUNT_FOR_S       3600
@@ -232,18 +231,11 @@ void googleexternal_ask_source(const struct googleexternal *g, struct webrequest
 void googleexternal_ask_sts(const struct googleexternal *g, const char *subject, const char *scope,
 	struct webrequest *out)
 {
-	struct buf form = BUF_INIT(FORM_MAX);
+	const struct identity_field fields[] = { { "audience", g->audience }, { "grant_type", GRANT },
+		{ "requested_token_type", WANTED }, { "scope", g->account_url ? GOOGLEKEY_CLOUD_PLATFORM : scope },
+		{ "subject_token", subject }, { "subject_token_type", g->token_type }, { NULL, NULL } };
 
-	buf_reserve(&form, 8192);
-	identity_put_field(&form, "audience", g->audience);
-	identity_put_field(&form, "grant_type", GRANT);
-	identity_put_field(&form, "requested_token_type", WANTED);
-	identity_put_field(&form, "scope", g->account_url ? GOOGLEKEY_CLOUD_PLATFORM : scope);
-	identity_put_field(&form, "subject_token", subject);
-	identity_put_field(&form, "subject_token_type", g->token_type);
-	out->url = mem_dup(g->token_url);
-	out->body = buf_take(&form);
-	out->content_type = "application/x-www-form-urlencoded";
+	identity_post_form(out, g->token_url, fields);
 }
 
 void googleexternal_ask_account(const struct googleexternal *g, const char *token, const char *scope,

@@ -12,7 +12,6 @@
 #include "net/identity/oauthreply.h"
 #include "net/sign/jwt.h"
 
-#define FORM_MAX    ((size_t)1 << 18)
 #define TOKEN_URL   "https://oauth2.googleapis.com/token"
 #define GRANT       "urn:ietf:params:oauth:grant-type:jwt-bearer"
 #define UNIVERSE    "googleapis.com"
@@ -154,39 +153,18 @@ static char *assertion(const struct googlekey *k, const char *scope, int64_t uni
 	return token;
 }
 
-static int put_proof(const struct googlekey *k, const char *scope, int64_t unix_s, struct buf *form, struct err *err)
-{
-	char *token;
-
-	if (k->refresh_token) {
-		identity_put_field(form, "grant_type", "refresh_token");
-		identity_put_field(form, "client_id", k->client_id);
-		identity_put_field(form, "client_secret", k->client_secret);
-		identity_put_field(form, "refresh_token", k->refresh_token);
-		return 0;
-	}
-	token = assertion(k, scope, unix_s, err);
-	if (!token)
-		return -1;
-	identity_put_field(form, "grant_type", GRANT);
-	identity_put_field(form, "assertion", token);
-	mem_free_secret(token);
-	return 0;
-}
-
 int googlekey_ask(const struct googlekey *k, const char *scope, int64_t unix_ms, struct webrequest *out,
 	struct err *err)
 {
-	struct buf form = BUF_INIT(FORM_MAX);
+	char *token = k->refresh_token ? NULL : assertion(k, scope, unix_ms / 1000, err);
+	const struct identity_field fields[] = { { "grant_type", token ? GRANT : "refresh_token" },
+		{ "client_id", k->client_id }, { "client_secret", k->client_secret },
+		{ "refresh_token", k->refresh_token }, { "assertion", token }, { NULL, NULL } };
 
-	buf_reserve(&form, 8192);
-	if (put_proof(k, scope, unix_ms / 1000, &form, err)) {
-		buf_done_secret(&form);
+	if (!token && !k->refresh_token)
 		return -1;
-	}
-	out->url = mem_dup(k->token_url);
-	out->body = buf_take(&form);
-	out->content_type = "application/x-www-form-urlencoded";
+	identity_post_form(out, k->token_url, fields);
+	mem_free_secret(token);
 	return 0;
 }
 

@@ -40,9 +40,9 @@ static enum exchange_verdict ask_with_key(struct identity_exchange *x, const cha
 	struct googlekey key = { 0 };
 	enum exchange_verdict verdict = EXCHANGE_FAILED;
 
-	if (googlekey_read(text, true, &key, err)) {
-		err_wrap(err, "the file that " KEY_FILE " names");
-	} else if (googlekey_ask(&key, identity_text(x->identity, SCOPE), x->unix_ms, out, err) == 0) {
+	if (googlekey_read(text, true, &key, err))
+		return err_wrap(err, "the file that " KEY_FILE " names");
+	if (googlekey_ask(&key, identity_text(x->identity, SCOPE), x->unix_ms, out, err) == 0) {
 		save_project(x, key.project);
 		x->stage = BY_KEY;
 		verdict = EXCHANGE_SEND;
@@ -147,14 +147,10 @@ static enum exchange_verdict take_step(struct identity_exchange *x, const struct
 		[STS] = "Google's token service",
 		[ACCOUNT] = "the service account" };
 	unsigned stage = x->stage;
-	enum exchange_verdict verdict = EXCHANGE_DONE;
+	enum exchange_verdict verdict = stage == SOURCE ? take_source(x, g, answer, err)
+		: stage == STS                          ? take_sts(x, g, answer, got, err)
+							: googleexternal_read_account(answer, x->unix_ms, got, err);
 
-	if (stage == SOURCE)
-		verdict = take_source(x, g, answer, err);
-	else if (stage == STS)
-		verdict = take_sts(x, g, answer, got, err);
-	else if (googleexternal_read_account(answer, x->unix_ms, got, err))
-		verdict = EXCHANGE_FAILED;
 	if (verdict == EXCHANGE_FAILED)
 		err_wrap(err, "%s", who[stage]);
 	if (verdict == EXCHANGE_DONE)
@@ -208,18 +204,14 @@ static enum exchange_verdict googleown_next(struct identity_exchange *x, struct 
 		return ask_by_file(x, out, err);
 	if (x->stage != START)
 		return ask_metadata(x, out);
-	if (project && !googlekey_is_project(project)) {
-		err_set(err, ERR_INVALID, PROJECT_ENV " is not a project id");
-		return EXCHANGE_FAILED;
-	}
+	if (project && !googlekey_is_project(project))
+		return err_set(err, ERR_INVALID, PROJECT_ENV " is not a project id");
 	if (identity_env(x, KEY_FILE))
 		return ask_by_file(x, out, err);
-	if (!x->environment->metadata) {
-		err_set(err, ERR_INVALID,
+	if (!x->environment->metadata)
+		return err_set(err, ERR_INVALID,
 			"kscaled has no Google identity of its own: its environment has no " KEY_FILE
 			", and the option cloud-metadata, for the machine's identity, is off");
-		return EXCHANGE_FAILED;
-	}
 	save_project(x, NULL);
 	x->stage = x->saved ? METADATA_TOKEN : METADATA_PROJECT;
 	return ask_metadata(x, out);
@@ -238,10 +230,8 @@ static enum exchange_verdict take_project(struct identity_exchange *x, const str
 		identity_refused(answer, "no project", NULL, err);
 		return EXCHANGE_FAILED;
 	}
-	if (answer->status == 200 && !googlekey_is_project(line)) {
-		err_set(err, ERR_INVALID, "the answer is not a project id");
-		return EXCHANGE_FAILED;
-	}
+	if (answer->status == 200 && !googlekey_is_project(line))
+		return err_set(err, ERR_INVALID, "the answer is not a project id");
 	if (answer->status == 200)
 		save_project(x, line);
 	x->stage = METADATA_TOKEN;
@@ -251,16 +241,13 @@ static enum exchange_verdict take_project(struct identity_exchange *x, const str
 static enum exchange_verdict googleown_read(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err)
 {
-	enum exchange_verdict verdict = EXCHANGE_FAILED;
+	enum exchange_verdict verdict;
 
 	if (x->stage >= SOURCE)
 		return take_federated(x, answer, got, err);
-	if (x->stage == METADATA_PROJECT) {
-		verdict = take_project(x, answer, err);
-	} else if (oauthreply_read(answer, got, err) == 0) {
+	verdict = x->stage == METADATA_PROJECT ? take_project(x, answer, err) : oauthreply_read(answer, got, err);
+	if (verdict == EXCHANGE_DONE)
 		got->project = mem_dup(x->saved);
-		verdict = EXCHANGE_DONE;
-	}
 	if (verdict == EXCHANGE_FAILED)
 		err_wrap(err, x->stage == BY_KEY ? "the key that " KEY_FILE " names" : "the machine's metadata server");
 	return verdict;

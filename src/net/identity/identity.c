@@ -12,6 +12,7 @@
 
 #define TOKEN_MAX ((size_t)1 << 16)
 #define FILE_MAX  ((size_t)1 << 16)
+#define FORM_MAX  ((size_t)1 << 18)
 
 struct identity {
 	int refs;
@@ -213,12 +214,22 @@ char *identity_file(const struct identity_exchange *x, const char *variable, str
 	return text;
 }
 
-void identity_put_field(struct buf *form, const char *name, const char *value)
+void identity_post_form(struct webrequest *out, const char *url, const struct identity_field *fields)
 {
-	if (!value || !*value)
-		return;
-	buf_printf(form, "%s%s=", form->len > 0 ? "&" : "", name);
-	buf_put_percent(form, value, "");
+	struct buf form = BUF_INIT(FORM_MAX);
+
+	buf_reserve(&form, 8192);
+	for (; fields->name; fields++) {
+		if (!fields->value || !*fields->value)
+			continue;
+		buf_printf(&form, "%s%s=", form.len > 0 ? "&" : "", fields->name);
+		buf_put_percent(&form, fields->value, "");
+	}
+	if (fields->value)
+		buf_printf(&form, "&%s", fields->value);
+	out->url = mem_dup(url);
+	out->body = buf_take(&form);
+	out->content_type = "application/x-www-form-urlencoded";
 }
 
 bool identity_is_token(const char *text)

@@ -48,8 +48,14 @@ const char *identity_env(const struct identity_exchange *x, const char *name);
 char *identity_file_text(const struct identity_exchange *x, const char *variable, struct err *err);
 char *identity_file(const struct identity_exchange *x, const char *variable, struct err *err);
 
-/* Appends "name=value" to a form; nothing without a value. */
-void identity_put_field(struct buf *form, const char *name, const char *value);
+/*
+ * Makes the request a POST of a form to url, with the fields that have a value. The last has no
+ * name; its value, if any, is appended as written.
+ */
+struct identity_field {
+	const char *name, *value;
+};
+void identity_post_form(struct webrequest *out, const char *url, const struct identity_field *fields);
 
 /* Whether text is valid as a token or key: printable, no blanks, at most 64 KiB. */
 bool identity_is_token(const char *text);

@@ -11,7 +11,7 @@
 #include "net/identity/oauthreply.h"
 #include "net/tls/tls.h"
 
-#define FORM_MAX ((size_t)1 << 18)
+#define PAIR_MAX ((size_t)1 << 18)
 
 enum { TOKEN_URL, CLIENT_ID, CLIENT_SECRET, SCOPES, PARAMS };
 enum { FIRST_WAY, OTHER_WAY }; /* stages */
@@ -20,7 +20,7 @@ enum { IN_FORM = 1 };          /* memory: send id and secret in the form */
 /* RFC 6749, 2.3.1: both are form-encoded first. */
 static char *basic_value(const struct identity *i)
 {
-	struct buf pair = BUF_INIT(FORM_MAX);
+	struct buf pair = BUF_INIT(PAIR_MAX);
 	char *encoded, *value;
 
 	buf_reserve(&pair, 4096);
@@ -38,27 +38,19 @@ static enum exchange_verdict oauthclient_next(struct identity_exchange *x, struc
 	struct credential *got, struct err *err)
 {
 	const struct identity *i = x->identity;
-	struct buf form = BUF_INIT(FORM_MAX);
-	char *basic;
+	bool in_form = x->memory & IN_FORM;
+	const struct identity_field fields[] = { { "grant_type", "client_credentials" },
+		{ "scope", identity_text(i, SCOPES) }, { "client_id", in_form ? identity_text(i, CLIENT_ID) : NULL },
+		{ "client_secret", in_form ? identity_text(i, CLIENT_SECRET) : NULL },
+		{ NULL, identity_text(i, PARAMS) } };
+	char *basic = in_form ? NULL : basic_value(i);
 
 	(void)got;
 	(void)err;
-	buf_reserve(&form, 4096);
-	identity_put_field(&form, "grant_type", "client_credentials");
-	identity_put_field(&form, "scope", identity_text(i, SCOPES));
-	if (x->memory & IN_FORM) {
-		identity_put_field(&form, "client_id", identity_text(i, CLIENT_ID));
-		identity_put_field(&form, "client_secret", identity_text(i, CLIENT_SECRET));
-	} else {
-		basic = basic_value(i);
+	if (basic)
 		strmap_set(&out->headers, "Authorization", basic);
-		mem_free_secret(basic);
-	}
-	if (identity_text(i, PARAMS))
-		buf_printf(&form, "&%s", identity_text(i, PARAMS));
-	out->url = mem_dup(identity_text(i, TOKEN_URL));
-	out->body = buf_take(&form);
-	out->content_type = "application/x-www-form-urlencoded";
+	mem_free_secret(basic);
+	identity_post_form(out, identity_text(i, TOKEN_URL), fields);
 	return EXCHANGE_SEND;
 }
 

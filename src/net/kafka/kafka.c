@@ -671,7 +671,7 @@ static struct cluster_client *client_new(struct kafka_pool *p, struct kafkaendpo
 	struct cluster_client *c = mem_zalloc(sizeof(*c));
 
 	c->pool = p;
-	c->endpoint = kafkaendpoint_ref(e);
+	c->endpoint = endpoint_ref(e);
 	c->cluster =
 		kafkacluster_new(&(struct kafkalink_terms){ .loop = p->loop, .tokens = p->tokens, .salter = p->salter },
 			e, &p->shares);
@@ -702,7 +702,7 @@ static void client_free(struct cluster_client *c)
 	loop_timer_done(&c->window);
 	loop_task_cancel(c->pool->loop, &c->begin);
 	HASH_DEL(c->pool->clients, c);
-	kafkaendpoint_unref(c->endpoint);
+	endpoint_unref(c->endpoint);
 	free(c);
 }
 
@@ -746,15 +746,6 @@ void kafka_pool_free(struct kafka_pool *p)
 	loop_task_cancel(p->loop, &p->unpark);
 	loop_timer_done(&p->tidy);
 	free(p);
-}
-
-size_t kafka_pool_connections(const struct kafka_pool *p)
-{
-	size_t count = 0;
-
-	for (const struct cluster_client *c = p->clients; c; c = c->hh.next)
-		count += kafkacluster_connections(c->cluster);
-	return count;
 }
 
 struct kafka_call *kafka_ask(struct kafka_pool *p, struct kafkaendpoint *e, const struct kafka_question *question,

@@ -73,8 +73,7 @@ struct kafka_answer {
  * tests.
  */
 struct kafka_pool *kafka_pool_new(struct loop *loop, struct webtoken_store *tokens, struct salter *salter);
-void kafka_pool_free(struct kafka_pool *p);                /* calls end without callbacks; NULL is fine */
-size_t kafka_pool_connections(const struct kafka_pool *p); /* open or being opened */
+void kafka_pool_free(struct kafka_pool *p); /* calls end without callbacks; NULL is fine */
 
 /* Either answer or err is NULL. Called exactly once, never before kafka_ask has returned. */
 typedef void (*kafka_fn)(void *arg, const struct kafka_answer *answer, const struct err *err);

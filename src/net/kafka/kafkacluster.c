@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/kafka/kafkacluster.h"
 
-#include <inttypes.h>
-#include <openssl/ssl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
 
 #include "base/hash.h"
-#include "base/hostport.h"
 #include "base/mem.h"
+#include "net/kafka/kafkabrokers.h"
 #include "net/kafka/kafkashares.h"
 
 #define PARTITIONS_MAX  20000 /* in one request */
 #define NAMES_MAX       500   /* topics in one request: their partitions, 42 bytes or more each, fit into an answer */
-#define LINKS_MAX       2000  /* connections, including closed ones that are still kept */
-#define LOOKED_AT_MAX   256   /* links examined when looking for one that is open */
 #define GROUP_FORGET_MS 600000
-#define LINK_FORGET_MS  300000
 /*
  * A request ends a little before its waiters do, so that their error names the broker that did not
  * answer.
@@ -36,30 +31,25 @@ struct batch_key {
 	enum kind kind;
 	int32_t node; /* OFFSETS */
 	int64_t which;
-	const struct group *group; /* COMMITTED */
-	int all;                   /* COMMITTED: of all topics */
+	struct group *group; /* COMMITTED */
+	int all;             /* COMMITTED: of all topics */
 };
 
 /* One request, for all that asked in this turn. */
 struct kafkabatch {
 	struct kafkacluster *cluster;
-	enum kind kind;
 	struct batch_key key;
 	bool has_room; /* in the table `open`: others may join */
 	struct kafkabatch *prev, *next;
-	struct kafkabatch **list; /* the list it is in: pending, taken, under_way, or a group's waiting */
-	struct group *group;      /* COMMITTED */
-	int32_t node;             /* OFFSETS */
-	int64_t which;
-	bool all;                         /* COMMITTED: of all topics */
+	struct kafkabatch **list;         /* the list it is in: pending, taken, under_way, or a group's waiting */
 	struct kafka_partition_ref *refs; /* each with a reference to its topic */
 	size_t count;
 	char **names; /* DESCRIBE; owned */
 	size_t name_count;
 	struct kafkawaiter *waiters;
 	int64_t begun_ms, deadline_ms;
-	struct kafkalink *link;            /* that it was sent over */
-	struct kafkalink_request *request; /* while under way */
+	struct kafkalink *link;    /* that it was sent over */
+	struct pool_call *request; /* while under way */
 	size_t tries;
 	UT_hash_handle hh;
 };
@@ -70,7 +60,7 @@ struct group {
 	char *name;
 	int32_t node;           /* -1: unknown */
 	struct kafkalink *link; /* that was asked for the coordinator */
-	struct kafkalink_request *finding;
+	struct pool_call *finding;
 	struct kafkabatch *waiting; /* for the coordinator */
 	size_t batches;             /* that ask about the group */
 	size_t tries;
@@ -78,19 +68,10 @@ struct group {
 	UT_hash_handle hh;
 };
 
-struct link {
-	struct kafkalink *link; /* its address is the key */
-	struct shares_hold share;
-	UT_hash_handle hh;
-};
-
 struct kafkacluster {
 	struct loop *loop;
-	struct kafkalink_terms terms;
-	struct kafkashares *shares;
-	struct link *links;
-	size_t next_server; /* index of the bootstrap server to try first */
 	struct kafkamap map;
+	struct kafkabrokers brokers;
 	struct group *groups;
 	struct kafkabatch *pending; /* sent at the end of this turn, or a little later (gathering) */
 	struct kafkabatch *open;    /* those of them with room, by key */
@@ -100,156 +81,6 @@ struct kafkacluster {
 	struct loop_task flush;
 	struct loop_timer gathering;
 };
-
-/* ---- Connections ---- */
-
-static void drop_link(struct kafkacluster *c, struct link *l)
-{
-	HASH_DEL(c->links, l);
-	shares_give(&l->share, l->share.has);
-	kafkalink_free(l->link);
-	free(l);
-}
-
-/* At the limit, frees closed connections. */
-static bool has_room(struct kafkacluster *c)
-{
-	struct link *l, *next;
-
-	if (HASH_COUNT(c->links) < LINKS_MAX)
-		return true;
-	HASH_ITER (hh, c->links, l, next)
-		if (kafkalink_is_unused(l->link))
-			drop_link(c, l);
-	return HASH_COUNT(c->links) < LINKS_MAX;
-}
-
-static const char *namespace_of(const struct kafkacluster *c)
-{
-	return endpoint_namespace(&c->terms.endpoint->base);
-}
-
-/* NULL: too many. Bootstrap servers are exempt from the share. */
-static struct kafkalink *link_at(struct kafkacluster *c, const char *host, uint16_t port, bool bootstrap)
-{
-	MEM_AUTO char *address = hostport_join(host, port);
-	const struct kafkamap_broker *broker;
-	struct link *l;
-
-	HASH_FIND_STR(c->links, address, l);
-	if (l || !has_room(c))
-		return l ? l->link : NULL;
-	l = mem_zalloc(sizeof(*l));
-	if (!shares_take(&c->shares->brokers, &l->share, namespace_of(c), 1) && !bootstrap) {
-		free(l);
-		return NULL;
-	}
-	l->link = kafkalink_new(&c->terms, host, port);
-	broker = kafkamap_broker_at(&c->map, address);
-	if (broker)
-		kafkalink_set_node(l->link, broker->id);
-	HASH_ADD_KEYPTR(hh, c->links, kafkalink_address(l->link), strlen(address), l);
-	return l->link;
-}
-
-/* The connection to a broker; NULL with err, for example when its address is unknown. */
-static struct kafkalink *link_to(struct kafkacluster *c, int32_t node, struct err *err)
-{
-	const struct kafkamap_broker *broker = kafkamap_broker(&c->map, node);
-	struct kafkalink *link = broker ? link_at(c, broker->host, broker->port, false) : NULL;
-
-	if (broker ? !link && HASH_COUNT(c->links) < LINKS_MAX : c->map.too_many_brokers)
-		kafkashares_refuse_broker(namespace_of(c), err);
-	else if (!broker && HASH_COUNT(c->map.brokers) >= KAFKAMAP_BROKERS_MAX)
-		err_set(err, ERR_TEMPORARY,
-			"broker %" PRId32 " is not among the %d brokers that are known, which is the limit", node,
-			KAFKAMAP_BROKERS_MAX);
-	else if (!broker)
-		err_set(err, ERR_TEMPORARY,
-			"broker %" PRId32 " is not among the brokers that the cluster names: it may be down", node);
-	else if (!link)
-		err_set(err, ERR_TEMPORARY, "broker %" PRId32 ": %d connections to brokers are in use already", node,
-			LINKS_MAX);
-	return link;
-}
-
-static struct kafkalink *bootstrap_link(struct kafkacluster *c, size_t i)
-{
-	const struct kafkaendpoint *e = c->terms.endpoint;
-	const struct kafkaserver *server = &e->servers[(c->next_server + i) % e->count];
-
-	return link_at(c, server->host, server->port, true);
-}
-
-/*
- * A connection for requests that any broker can answer: an open one that is not slow, else the next
- * bootstrap server that has not failed just now.
- */
-static struct kafkalink *any_link(struct kafkacluster *c)
-{
-	struct kafkalink *best = NULL;
-	size_t looked_at = 0;
-
-	for (const struct link *l = c->links; l && looked_at++ < LOOKED_AT_MAX; l = l->hh.next)
-		if (kafkalink_node(l->link) >= 0 && kafkalink_is_open(l->link) && !kafkalink_is_slow(l->link) &&
-			(!best || kafkalink_waiting(l->link) < kafkalink_waiting(best)))
-			best = l->link;
-	for (size_t i = 0; !best && i < c->terms.endpoint->count; i++) {
-		best = bootstrap_link(c, i);
-		if (best && (kafkalink_backs_off(best) || kafkalink_is_slow(best)))
-			best = NULL;
-	}
-	best = best ? best : bootstrap_link(c, 0);
-	return best ? best : c->links->link; /* no room for a new one */
-}
-
-/* Updates the node of the connection to an address, if there is one. NULL is fine. */
-static void name_link(struct kafkacluster *c, const char *address)
-{
-	const struct kafkamap_broker *b = address ? kafkamap_broker_at(&c->map, address) : NULL;
-	struct link *l = NULL;
-
-	if (address)
-		HASH_FIND_STR(c->links, address, l);
-	if (l)
-		kafkalink_set_node(l->link, b ? b->id : -1);
-}
-
-/* A coordinator may be missing from the metadata, or have moved. */
-static void take_broker(struct kafkacluster *c, const struct kafkamessages_broker *broker)
-{
-	const struct kafkamap_broker *b = kafkamap_broker(&c->map, broker->id);
-	MEM_AUTO char *before = mem_dup(b ? b->address : NULL);
-
-	c->map.namespace_ = namespace_of(c);
-	if (!kafkamap_put_broker(&c->map, broker))
-		return;
-	b = kafkamap_broker(&c->map, broker->id);
-	name_link(c, before);
-	name_link(c, b->address);
-}
-
-/* Updates the nodes of all connections from the newest metadata. */
-static void name_links(struct kafkacluster *c)
-{
-	for (const struct link *l = c->links; l; l = l->hh.next) {
-		const struct kafkamap_broker *b = kafkamap_broker_at(&c->map, kafkalink_address(l->link));
-
-		kafkalink_set_node(l->link, b ? b->id : -1);
-	}
-}
-
-/* Closes bootstrap connections once a broker's connection is open. */
-static void close_bootstrap(struct kafkacluster *c)
-{
-	bool open = false;
-
-	for (const struct link *l = c->links; l && !open; l = l->hh.next)
-		open = kafkalink_node(l->link) >= 0 && kafkalink_is_open(l->link);
-	for (const struct link *l = open ? c->links : NULL; l; l = l->hh.next)
-		if (kafkalink_node(l->link) < 0)
-			kafkalink_close_idle(l->link);
-}
 
 /* ---- Batches ---- */
 
@@ -272,11 +103,6 @@ static struct kafkabatch *batch_get(struct kafkacluster *c, enum kind kind, stru
 	b = mem_zalloc(sizeof(*b));
 	b->cluster = c;
 	memcpy(&b->key, &key, sizeof(key));
-	b->kind = kind;
-	b->group = group;
-	b->all = all;
-	b->node = node;
-	b->which = which;
 	b->begun_ms = loop_now_ms(c->loop);
 	if (group)
 		group->batches++;
@@ -319,7 +145,7 @@ static void leave_list(struct kafkabatch *b)
 
 	batch_close(b);
 	DL_DELETE(*b->list, b);
-	c->groups_asked -= b->kind == COMMITTED && b->list == &c->under_way;
+	c->groups_asked -= b->key.kind == COMMITTED && b->list == &c->under_way;
 	if (c->groups_asked == 0 && c->pending)
 		loop_task_queue(c->loop, &c->flush);
 }
@@ -327,7 +153,7 @@ static void leave_list(struct kafkabatch *b)
 static void move_batch(struct kafkabatch *b, struct kafkabatch **list)
 {
 	leave_list(b);
-	b->cluster->groups_asked += b->kind == COMMITTED && list == &b->cluster->under_way;
+	b->cluster->groups_asked += b->key.kind == COMMITTED && list == &b->cluster->under_way;
 	b->list = list;
 	DL_APPEND(*list, b);
 }
@@ -336,9 +162,9 @@ static void batch_free(struct kafkabatch *b)
 {
 	if (b->list)
 		leave_list(b);
-	kafkalink_cancel(b->request);
-	if (b->group)
-		b->group->batches--;
+	pool_cancel(b->request);
+	if (b->key.group)
+		b->key.group->batches--;
 	for (size_t i = 0; i < b->count; i++)
 		kafkatopic_unref(b->refs[i].topic);
 	free(b->refs);
@@ -381,7 +207,7 @@ static enum kafkacluster_failure failure_of_loss(const struct kafkalink *link, c
 {
 	if (err->kind == ERR_DENIED)
 		return KAFKACLUSTER_FINAL;
-	return kafkalink_closed_by_peer(link) ? KAFKACLUSTER_MOVED : KAFKACLUSTER_LOST;
+	return link->closed_by_peer ? KAFKACLUSTER_MOVED : KAFKACLUSTER_LOST;
 }
 
 /* Calls all waiters back, and frees the batch. */
@@ -420,10 +246,10 @@ static void put_partitions(const struct kafkabatch *b, struct buf *frame)
 	for (size_t i = 0; i < b->count; i++)
 		refs[i] = (struct kafkamessages_partition_ref){ b->refs[i].topic->name, b->refs[i].partition };
 	count = kafkamessages_sort(refs, b->count);
-	if (b->kind == COMMITTED)
-		kafkamessages_put_committed(frame, b->group->name, refs, count);
+	if (b->key.kind == COMMITTED)
+		kafkamessages_put_committed(frame, b->key.group->name, refs, count);
 	else
-		kafkamessages_put_offsets(frame, b->which, refs, count);
+		kafkamessages_put_offsets(frame, b->key.which, refs, count);
 	free(refs);
 }
 
@@ -435,20 +261,22 @@ static void send_batch(struct kafkabatch *b)
 	struct kafkalink *link;
 	struct err err;
 
-	if (b->kind == COMMITTED && b->group->node < 0) {
-		move_batch(b, &b->group->waiting);
-		find_coordinator(b->group, b->deadline_ms);
+	if (b->key.kind == COMMITTED && b->key.group->node < 0) {
+		move_batch(b, &b->key.group->waiting);
+		find_coordinator(b->key.group, b->deadline_ms);
 		return;
 	}
-	if (b->kind == DESCRIBE)
+	if (b->key.kind == DESCRIBE)
 		kafkamessages_put_metadata(&frame, (const char *const *)b->names, b->name_count);
-	else if (b->all)
-		kafkamessages_put_committed(&frame, b->group->name, NULL, 0);
+	else if (b->key.all)
+		kafkamessages_put_committed(&frame, b->key.group->name, NULL, 0);
 	else
 		put_partitions(b, &frame);
-	link = b->kind == DESCRIBE ? any_link(c) : link_to(c, b->kind == COMMITTED ? b->group->node : b->node, &err);
+	link = b->key.kind == DESCRIBE
+		? kafkabrokers_any(&c->brokers)
+		: kafkabrokers_link(&c->brokers, b->key.kind == COMMITTED ? b->key.group->node : b->key.node, &err);
 	if (link && buf_failed(&frame)) {
-		err_set(&err, ERR_INVALID, "%s: the request is too large", kafkamessages_name(apis[b->kind]));
+		err_set(&err, ERR_INVALID, "%s: the request is too large", kafkamessages_name(apis[b->key.kind]));
 		link = NULL;
 	}
 	if (!link) {
@@ -460,7 +288,7 @@ static void send_batch(struct kafkabatch *b)
 	}
 	move_batch(b, &c->under_way);
 	b->link = link;
-	b->request = kafkalink_ask(link, apis[b->kind], &frame, b->deadline_ms, on_answered, b);
+	b->request = kafkalink_ask(link, apis[b->key.kind], &frame, b->deadline_ms, on_answered, b);
 	buf_done(&frame);
 }
 
@@ -473,12 +301,13 @@ static void send_pending(struct kafkacluster *c, bool gathers)
 	while ((b = c->taken) != NULL) {
 		int64_t left_ms = b->begun_ms + GATHER_MS - now_ms;
 
-		if (gathers && b->kind == OFFSETS && c->groups_asked > 0 && left_ms > 0 && b->count < PARTITIONS_MAX) {
+		if (gathers && b->key.kind == OFFSETS && c->groups_asked > 0 && left_ms > 0 &&
+			b->count < PARTITIONS_MAX) {
 			wait_ms = left_ms;
 			relist_batch(b, &c->pending);
 			continue;
 		}
-		if (b->kind == DESCRIBE)
+		if (b->key.kind == DESCRIBE)
 			b->name_count = kafkamessages_sort_names(b->names, b->name_count);
 		send_batch(b);
 	}
@@ -491,7 +320,7 @@ static void on_flush(void *arg)
 	struct kafkacluster *c = arg;
 
 	send_pending(c, true);
-	close_bootstrap(c);
+	kafkabrokers_close_bootstrap(&c->brokers);
 }
 
 /* ---- Coordinators ---- */
@@ -515,7 +344,7 @@ static struct group *group_get(struct kafkacluster *c, const char *name)
 static void group_free(struct group *g)
 {
 	HASH_DEL(g->cluster->groups, g);
-	kafkalink_cancel(g->finding);
+	pool_cancel(g->finding);
 	while (g->waiting)
 		batch_free(g->waiting);
 	free(g->name);
@@ -540,7 +369,7 @@ static void send_waiting(struct group *g)
 	struct kafkacluster *c = g->cluster;
 	struct err err;
 
-	if (!link_to(c, g->node, &err)) {
+	if (!kafkabrokers_link(&c->brokers, g->node, &err)) {
 		not_found(g, &err, KAFKACLUSTER_MOVED);
 		return;
 	}
@@ -558,8 +387,8 @@ static void on_coordinator(void *arg, struct wire *r, const struct err *failed)
 	struct err err;
 
 	g->finding = NULL;
-	if (failed && failed->kind != ERR_DENIED && ++g->tries < c->terms.endpoint->count && g->waiting) {
-		c->next_server++;
+	if (failed && failed->kind != ERR_DENIED && ++g->tries < c->brokers.terms.endpoint->count && g->waiting) {
+		c->brokers.next_server++;
 		find_coordinator(g, g->waiting->deadline_ms);
 	} else if (failed) {
 		not_found(g, failed, failure_of_loss(g->link, failed));
@@ -571,7 +400,7 @@ static void on_coordinator(void *arg, struct wire *r, const struct err *failed)
 		not_found(g, &err, failure_of_code(answer.error));
 	} else {
 		g->node = answer.broker.id;
-		take_broker(c, &answer.broker);
+		kafkabrokers_add(&c->brokers, &answer.broker);
 		send_waiting(g);
 	}
 	kafkamessages_coordinator_done(&answer);
@@ -586,7 +415,7 @@ static void find_coordinator(struct group *g, int64_t deadline_ms)
 	if (g->finding)
 		return;
 	kafkamessages_put_coordinator(&frame, g->name);
-	g->link = any_link(g->cluster);
+	g->link = kafkabrokers_any(&g->cluster->brokers);
 	g->finding = kafkalink_ask(g->link, KAFKA_FIND_COORDINATOR, &frame, deadline_ms, on_coordinator, g);
 	buf_done(&frame);
 }
@@ -618,10 +447,10 @@ static void take_metadata(struct kafkabatch *b, struct wire *r)
 	 * no request has a partition twice.
 	 */
 	send_pending(c, false);
-	c->map.namespace_ = namespace_of(c);
+	c->map.namespace_ = endpoint_namespace(&c->brokers.terms.endpoint->base);
 	kafkamap_take(&c->map, &metadata, (const char *const *)b->names, b->name_count, loop_now_ms(c->loop));
 	kafkamessages_metadata_done(&metadata);
-	name_links(c);
+	kafkabrokers_name_links(&c->brokers);
 	finish_batch(b, NULL, NULL, KAFKACLUSTER_FINAL);
 }
 
@@ -630,12 +459,13 @@ static void take_offsets(struct kafkabatch *b, struct wire *r)
 	struct kafkamessages_offsets answer;
 	char room[32];
 	struct err err;
-	int rc = b->kind == COMMITTED ? kafkamessages_read_committed(r, &answer, &err)
-				      : kafkamessages_read_offsets(r, &answer, &err);
+	int rc = b->key.kind == COMMITTED ? kafkamessages_read_committed(r, &answer, &err)
+					  : kafkamessages_read_offsets(r, &answer, &err);
 
 	if (rc == 0 && answer.error)
 		rc = err_set(&err, kafkamessages_is_denied(answer.error) ? ERR_DENIED : ERR_TEMPORARY,
-			"committed offsets of group %s: %s", b->group->name, kafkamessages_error(answer.error, room));
+			"committed offsets of group %s: %s", b->key.group->name,
+			kafkamessages_error(answer.error, room));
 	if (rc)
 		finish_batch(b, NULL, &err, failure_of_code(answer.error));
 	else
@@ -649,12 +479,13 @@ static void on_answered(void *arg, struct wire *r, const struct err *err)
 	struct kafkacluster *c = b->cluster;
 
 	b->request = NULL;
-	if (!err && b->kind == DESCRIBE) {
+	if (!err && b->key.kind == DESCRIBE) {
 		take_metadata(b, r);
 	} else if (!err) {
 		take_offsets(b, r);
-	} else if (b->kind == DESCRIBE && err->kind != ERR_DENIED && ++b->tries < c->terms.endpoint->count) {
-		c->next_server++;
+	} else if (b->key.kind == DESCRIBE && err->kind != ERR_DENIED &&
+		++b->tries < c->brokers.terms.endpoint->count) {
+		c->brokers.next_server++;
 		move_batch(b, &c->pending);
 		loop_task_queue(c->loop, &c->flush);
 	} else {
@@ -720,11 +551,9 @@ struct kafkacluster *kafkacluster_new(const struct kafkalink_terms *terms, struc
 	struct kafkacluster *c = mem_zalloc(sizeof(*c));
 
 	c->loop = terms->loop;
-	c->terms = *terms;
-	c->terms.endpoint = kafkaendpoint_ref(endpoint);
-	c->shares = shares;
 	c->map.known = &shares->known;
 	c->map.known_brokers = &shares->brokers;
+	kafkabrokers_init(&c->brokers, terms, endpoint, &c->map);
 	loop_task_init(&c->flush, on_flush, c);
 	loop_timer_init(&c->gathering, c->loop, on_flush, c);
 	return c;
@@ -741,7 +570,6 @@ static void drop_batch(struct kafkabatch *b)
 
 void kafkacluster_free(struct kafkacluster *c)
 {
-	struct link *l, *next_link;
 	struct group *g, *next;
 
 	if (!c)
@@ -755,36 +583,21 @@ void kafkacluster_free(struct kafkacluster *c)
 			drop_batch(g->waiting);
 		group_free(g);
 	}
-	HASH_ITER (hh, c->links, l, next_link)
-		drop_link(c, l);
+	kafkabrokers_done(&c->brokers);
 	loop_task_cancel(c->loop, &c->flush);
 	loop_timer_done(&c->gathering);
 	kafkamap_done(&c->map);
-	SSL_CTX_free(c->terms.tls);
-	kafkaendpoint_unref(c->terms.endpoint);
 	free(c);
-}
-
-size_t kafkacluster_connections(const struct kafkacluster *c)
-{
-	size_t count = 0;
-
-	for (const struct link *l = c->links; l; l = l->hh.next)
-		count += kafkalink_is_connected(l->link);
-	return count;
 }
 
 void kafkacluster_tidy(struct kafkacluster *c)
 {
 	int64_t now_ms = loop_now_ms(c->loop);
 	struct group *g, *next;
-	struct link *l, *next_link;
 
 	HASH_ITER (hh, c->groups, g, next)
 		if (now_ms - g->used_ms > GROUP_FORGET_MS && g->batches == 0 && !g->finding)
 			group_free(g);
-	HASH_ITER (hh, c->links, l, next_link)
-		if (kafkalink_is_unused(l->link) && now_ms - kafkalink_used_ms(l->link) > LINK_FORGET_MS)
-			drop_link(c, l);
+	kafkabrokers_forget_old(&c->brokers, now_ms);
 	kafkamap_forget_old(&c->map, now_ms);
 }

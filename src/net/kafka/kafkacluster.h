@@ -3,16 +3,10 @@
 #define NET_KAFKA_KAFKACLUSTER_H
 
 /*
- * One Kafka cluster: one connection per broker (net/kafka/kafkalink), its cached metadata
+ * One Kafka cluster: the connections to its brokers (net/kafka/kafkabrokers), its cached metadata
  * (net/kafka/kafkamap), and the coordinators of consumer groups. Requests made in one turn of the
  * loop are batched: one Metadata for all topics, one OffsetFetch per group, one ListOffsets per
  * broker. net/kafka/kafka builds a trigger's answer from these.
- *
- * The first requests go to the bootstrap servers, the next one when one fails; later ones to the
- * brokers that the metadata names, at the addresses that they advertise. The bootstrap connection
- * is then closed unless it leads to one of them. Addresses come from the network: each is checked
- * when it is dialled (net/sourcerules). The endpoint's TLS settings and credentials apply to all of
- * them.
  */
 
 #include <stdbool.h>
@@ -35,7 +29,6 @@ struct kafkacluster *kafkacluster_new(const struct kafkalink_terms *terms, struc
 	struct kafkashares *shares);
 void kafkacluster_free(struct kafkacluster *c); /* waiters get no callback; must not be called from one */
 
-size_t kafkacluster_connections(const struct kafkacluster *c);
 /* Call from time to time: forgets unused groups, connections and topics. */
 void kafkacluster_tidy(struct kafkacluster *c);
 

@@ -11,8 +11,6 @@
 #include "net/identity/disclosure.h"
 #include "net/identity/identity.h"
 
-#define NAME_MAX_LEN 120 /* for messages */
-
 /* ---- Addresses ---- */
 
 static bool is_printable(const char *text)
@@ -68,19 +66,17 @@ static char *servers_key(const struct kafkaendpoint *e)
 	return buf_take(&key);
 }
 
-/* The servers as configured, truncated. */
-static char *servers_name(const struct kafkaendpoint *e)
+static void name_servers(struct kafkaendpoint *e)
 {
-	struct buf all = BUF_INIT(1u << 20), name = BUF_INIT(2 * NAME_MAX_LEN);
+	struct buf all = BUF_INIT(1u << 20);
 
 	for (size_t i = 0; i < e->count; i++) {
 		MEM_AUTO char *address = hostport_join(e->servers[i].host, e->servers[i].port);
 
 		buf_printf(&all, "%s%s", i > 0 ? "," : "", address);
 	}
-	buf_printf(&name, "%.*s%s", NAME_MAX_LEN, buf_text(&all), all.len > NAME_MAX_LEN ? "..." : "");
+	endpoint_set_name(&e->base, buf_text(&all));
 	buf_done(&all);
-	return buf_take(&name);
 }
 
 static int take_servers(struct kafkaendpoint *e, const struct kafkaendpoint_config *config, struct err *err)
@@ -94,7 +90,7 @@ static int take_servers(struct kafkaendpoint *e, const struct kafkaendpoint_conf
 			rc = take_server(e, config->servers[i], config->port, err);
 	if (!rc && e->count == 0)
 		rc = err_set(err, ERR_INVALID, "there must be 1 to %d servers", KAFKAENDPOINT_SERVERS_MAX);
-	e->base.name = servers_name(e);
+	name_servers(e);
 	e->base.key = servers_key(e); /* make_key adds the rest */
 	return rc;
 }
@@ -130,10 +126,7 @@ static void make_key(struct kafkaendpoint *e)
 		secrets[count++] = e->extensions.pairs[i].value;
 	}
 	endpoint_fingerprint(&e->base, secrets, count, fingerprint);
-	e->base.key = mem_printf("kafka %s%s %s %s%s%s%s%s", servers,
-		!e->tls                        ? ""
-			: e->base.tls.insecure ? " tls-insecure"
-					       : " tls",
+	e->base.key = mem_printf("kafka %s%s %s %s%s%s%s%s", servers, endpoint_tls_word(&e->base, e->tls),
 		kafkasasl_name(e->mechanism), fingerprint, e->identity ? " by " : "",
 		e->identity ? identity_key(e->identity) : "", e->region ? " in " : "", e->region ? e->region : "");
 	free(servers);
@@ -164,19 +157,12 @@ static int check_servers(const struct kafkaendpoint *e, struct err *err)
 
 struct kafkaendpoint *kafkaendpoint_new(const struct kafkaendpoint_config *config, struct err *err)
 {
-	const struct tls_client_config tls = {
-		.ca_pem = config->tls_ca_pem,
-		.cert_pem = config->tls_cert_pem,
-		.key_pem = config->tls_key_pem,
-		.key_password = config->tls_key_password,
-		.insecure = config->tls_insecure,
-	};
 	struct kafkaendpoint *e = endpoint_new(sizeof(*e), on_done);
 
 	endpoint_set_namespace(&e->base, config->namespace_);
 	e->tls = config->tls;
 	if (e->tls)
-		endpoint_take_tls(&e->base, &tls);
+		endpoint_take_tls(&e->base, &config->tls_config);
 	e->mechanism = config->mechanism;
 	e->username = endpoint_dup_given(config->username);
 	e->password = endpoint_dup_given(config->password);
@@ -186,27 +172,16 @@ struct kafkaendpoint *kafkaendpoint_new(const struct kafkaendpoint_config *confi
 	if (config->extensions)
 		strmap_copy(&e->extensions, config->extensions);
 	if (take_servers(e, config, err) || check_servers(e, err) || endpoint_check_tls(&e->base, err)) {
-		kafkaendpoint_unref(e);
+		endpoint_unref(e);
 		return NULL;
 	}
 	make_key(e);
-	return (struct kafkaendpoint *)endpoint_unique(&e->base);
+	return endpoint_unique(e);
 }
 
 const char *kafkaendpoint_redact(const struct kafkaendpoint *e, const char *text)
 {
 	return e->password && strstr(text, e->password) ? "(not shown: it repeats the password)" : text;
-}
-
-struct kafkaendpoint *kafkaendpoint_ref(struct kafkaendpoint *e)
-{
-	endpoint_ref(&e->base);
-	return e;
-}
-
-void kafkaendpoint_unref(struct kafkaendpoint *e)
-{
-	endpoint_unref(e ? &e->base : NULL);
 }
 
 const char *kafkaendpoint_hint(const struct kafkaendpoint *e, bool open)

@@ -48,8 +48,7 @@ struct kafkaendpoint_config {
 	size_t count;
 	uint16_t port; /* the default; 0: each address must have one */
 	bool tls;
-	bool tls_insecure;
-	const char *tls_ca_pem, *tls_cert_pem, *tls_key_pem, *tls_key_password;
+	struct tls_client_config tls_config; /* used with tls only */
 	enum kafkasasl_mechanism mechanism;
 	const char *username, *password;
 	struct identity *identity;       /* takes its own reference */
@@ -70,8 +69,6 @@ struct kafkaendpoint *kafkaendpoint_new(const struct kafkaendpoint_config *confi
 int kafkaendpoint_may_disclose(const struct kafkaendpoint *e, const char *host, struct err *err);
 /* Returns text, or a placeholder if it contains the password. For messages only. */
 const char *kafkaendpoint_redact(const struct kafkaendpoint *e, const char *text);
-struct kafkaendpoint *kafkaendpoint_ref(struct kafkaendpoint *e);
-void kafkaendpoint_unref(struct kafkaendpoint *e); /* the last reference wipes it */
 
 /*
  * Suggests why a listener closes the connection, or answers nonsense, before its first answer: to

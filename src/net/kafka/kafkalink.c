@@ -7,12 +7,8 @@
 
 #include "base/hostport.h"
 #include "base/mem.h"
-#include "net/identity/identity.h"
 #include "net/kafka/kafkalogin.h"
 #include "net/kafka/kafkasasl.h"
-#include "net/pool.h"
-#include "net/sign/salter.h"
-#include "net/stream.h"
 #include "net/web/webtoken.h"
 
 #define SLOW_MS         1000
@@ -22,8 +18,6 @@
 #define GREETING_MAX    65536                          /* bytes of an answer before the link is open */
 #define UNEXPECTED      "the broker sent an unexpected answer"
 
-enum state { CLOSED, FETCHING_TOKEN, CONNECTING, ASKING_VERSIONS, CHOOSING, LOGGING_IN, SALTING, OPEN };
-
 struct kafkalink_request {
 	struct pool_call base; /* has no query: `frame` is sent */
 	struct buf frame;      /* until it is sent */
@@ -31,27 +25,6 @@ struct kafkalink_request {
 	void *arg;
 	unsigned char *answer; /* the whole frame */
 	size_t answer_len;
-};
-
-struct kafkalink {
-	struct stream stream;
-	struct kafkalink_terms *terms;
-	struct loop *loop;
-	char *host, *address;
-	uint16_t port;
-	int32_t node;
-	enum state state;
-	bool was_open, served; /* was ever open; has answered since it opened */
-	bool closed_by_peer;   /* the broker closed the last connection after an answer */
-	struct webtoken_wait *token_wait;
-	struct credential credential; /* of the endpoint's identity, while opening */
-	struct kafkasasl *sasl;
-	struct salter_turn salting;    /* for sasl's SCRAM */
-	int32_t correlation, answered; /* of the last frame sent; of the last answer */
-	struct pool *pool;             /* for this broker alone */
-	struct pool_slot *slot;        /* NULL while closed */
-	int64_t used_ms;
-	struct loop_timer begin; /* connects in a turn of its own */
 };
 
 /* ---- Closing and losing ---- */
@@ -69,7 +42,7 @@ static void close_now(void *connection)
 	l->sasl = NULL;
 	loop_timer_cancel(&l->begin);
 	l->slot = NULL;
-	l->state = CLOSED;
+	l->state = KAFKALINK_CLOSED;
 }
 
 static void name_broker(void *arg, struct err *err)
@@ -81,7 +54,7 @@ static void name_broker(void *arg, struct err *err)
 		err_set(err, err->kind, "failed");
 	if (l->node < 0)
 		err_wrap(err, "bootstrap server %s", address);
-	else if (l->state == CONNECTING && !stream_is_connected(&l->stream) && !l->was_open)
+	else if (l->state == KAFKALINK_CONNECTING && !stream_is_connected(&l->stream) && !l->was_open)
 		err_wrap(err, "broker %" PRId32 " advertises %s, which cannot be reached", l->node, address);
 	else
 		err_wrap(err, "broker %" PRId32 " at %s", l->node, address);
@@ -120,7 +93,7 @@ static void be_open(struct kafkalink *l)
 	kafkasasl_free(l->sasl);
 	l->sasl = NULL;
 	credential_done(&l->credential);
-	l->state = OPEN;
+	l->state = KAFKALINK_OPEN;
 	l->was_open = true;
 	l->served = false;
 	l->answered = l->correlation;
@@ -128,7 +101,7 @@ static void be_open(struct kafkalink *l)
 }
 
 /* The step is named after the request. */
-static void begin_step(struct kafkalink *l, enum state state, enum kafkamessages_api api, int64_t limit_ms)
+static void begin_step(struct kafkalink *l, enum kafkalink_state state, enum kafkamessages_api api, int64_t limit_ms)
 {
 	l->state = state;
 	stream_step(&l->stream, kafkamessages_name(api), limit_ms);
@@ -139,7 +112,7 @@ static void on_opened(void *arg)
 	struct kafkalink *l = arg;
 	struct buf frame = BUF_INIT(FRAME_CAP);
 
-	begin_step(l, ASKING_VERSIONS, KAFKA_API_VERSIONS, STREAM_CONNECT_MS);
+	begin_step(l, KAFKALINK_ASKING_VERSIONS, KAFKA_API_VERSIONS, STREAM_CONNECT_MS);
 	kafkamessages_put_versions(&frame);
 	send_frame(l, &frame);
 }
@@ -150,7 +123,7 @@ static void begin_login(struct kafkalink *l)
 	struct buf frame = BUF_INIT(FRAME_CAP);
 
 	l->sasl = kafkalogin_new(e, &l->credential, l->host);
-	begin_step(l, CHOOSING, KAFKA_SASL_HANDSHAKE, 0);
+	begin_step(l, KAFKALINK_CHOOSING, KAFKA_SASL_HANDSHAKE, 0);
 	kafkamessages_put_handshake(&frame, kafkasasl_name(e->mechanism));
 	send_frame(l, &frame);
 }
@@ -161,7 +134,7 @@ static void send_authenticate(struct kafkalink *l, struct buf *message)
 {
 	struct buf frame = BUF_INIT(FRAME_CAP);
 
-	begin_step(l, LOGGING_IN, KAFKA_SASL_AUTHENTICATE, 0);
+	begin_step(l, KAFKALINK_LOGGING_IN, KAFKA_SASL_AUTHENTICATE, 0);
 	buf_reserve(&frame, message->len + 256);
 	kafkamessages_put_authenticate(&frame, message->data, message->len);
 	send_frame(l, &frame);
@@ -190,7 +163,7 @@ static void on_salted(void *arg)
 	struct buf message = BUF_INIT(KAFKASASL_MESSAGE_MAX);
 	struct err err;
 
-	begin_step(l, LOGGING_IN, KAFKA_SASL_AUTHENTICATE, STREAM_CONNECT_MS);
+	begin_step(l, KAFKALINK_LOGGING_IN, KAFKA_SASL_AUTHENTICATE, STREAM_CONNECT_MS);
 	buf_reserve(&message, message.cap);
 	if (go_on(l, kafkasasl_prove(l->sasl, &message, &err), &message))
 		link_fail(l, &err);
@@ -199,7 +172,7 @@ static void on_salted(void *arg)
 /* Computing the proof does not count towards the broker's deadline, which restarts afterwards. */
 static void wait_for_salt(struct kafkalink *l)
 {
-	l->state = SALTING;
+	l->state = KAFKALINK_SALTING;
 	stream_step(&l->stream, "SaslAuthenticate: computing SCRAM's iterations (fewer iterations take less time)",
 		STREAM_UNTIMED);
 	l->salting.scram = kafkasasl_scram(l->sasl);
@@ -220,7 +193,7 @@ static int take_greeting(struct kafkalink *l, struct wire *r, struct err *err)
 	int rc;
 
 	switch (l->state) {
-	case ASKING_VERSIONS:
+	case KAFKALINK_ASKING_VERSIONS:
 		if (kafkamessages_read_versions(r, &versions, err) ||
 			kafkamessages_check_versions(&versions, e->mechanism != KAFKASASL_NONE, err))
 			return -1;
@@ -229,7 +202,7 @@ static int take_greeting(struct kafkalink *l, struct wire *r, struct err *err)
 		else
 			begin_login(l);
 		return 0;
-	case CHOOSING:
+	case KAFKALINK_CHOOSING:
 		if (kafkamessages_read_handshake(r, &handshake, err) ||
 			kafkasasl_judge_handshake(l->sasl, &handshake, err))
 			return -1;
@@ -251,8 +224,8 @@ static int take_greeting(struct kafkalink *l, struct wire *r, struct err *err)
 /* Sets the correlation id of the next answer; false: no answer is expected. */
 static bool expects_answer(const struct kafkalink *l, int32_t *correlation)
 {
-	*correlation = l->state == OPEN ? l->answered + 1 : l->correlation;
-	return l->state == OPEN ? pool_slot_call(l->slot, 0) != NULL : l->state != SALTING;
+	*correlation = l->state == KAFKALINK_OPEN ? l->answered + 1 : l->correlation;
+	return l->state == KAFKALINK_OPEN ? pool_slot_call(l->slot, 0) != NULL : l->state != KAFKALINK_SALTING;
 }
 
 /*
@@ -264,7 +237,7 @@ static int64_t whole_frame(const struct kafkalink *l, struct evbuffer *input, st
 	unsigned char head[4 + CORRELATION_LEN];
 	ssize_t got = evbuffer_copyout(input, head, sizeof(head));
 	struct wire r = { head, sizeof(head), false };
-	size_t most = l->state == OPEN ? KAFKAMESSAGES_FRAME_MAX : GREETING_MAX;
+	size_t most = l->state == KAFKALINK_OPEN ? KAFKAMESSAGES_FRAME_MAX : GREETING_MAX;
 	int32_t len, correlation;
 
 	if (got > 0 && !expects_answer(l, &correlation))
@@ -310,7 +283,7 @@ static int take_frame(void *arg, struct evbuffer *input, size_t *used, struct er
 	frame = mem_alloc(*used);
 	evbuffer_copyout(input, frame, *used);
 	l->stream.recognised = true;
-	if (l->state == OPEN) {
+	if (l->state == KAFKALINK_OPEN) {
 		take_answer(l, frame, *used);
 		return 1;
 	}
@@ -323,16 +296,16 @@ static int take_frame(void *arg, struct evbuffer *input, size_t *used, struct er
 static const char *hint_of(const void *arg)
 {
 	const struct kafkalink *l = arg;
-	bool silent = l->state == ASKING_VERSIONS || (l->state == OPEN && !l->served);
+	bool silent = l->state == KAFKALINK_ASKING_VERSIONS || (l->state == KAFKALINK_OPEN && !l->served);
 
-	return silent ? kafkaendpoint_hint(l->terms->endpoint, l->state == OPEN) : "";
+	return silent ? kafkaendpoint_hint(l->terms->endpoint, l->state == KAFKALINK_OPEN) : "";
 }
 
 static void on_lost(void *arg, const struct err *why, bool ended)
 {
 	struct kafkalink *l = arg;
 
-	l->closed_by_peer = ended && l->state == OPEN && l->served;
+	l->closed_by_peer = ended && l->state == KAFKALINK_OPEN && l->served;
 	link_fail(l, why);
 }
 
@@ -342,7 +315,7 @@ static void connect_now(struct kafkalink *l)
 {
 	const struct kafkaendpoint *e = l->terms->endpoint;
 
-	l->state = CONNECTING;
+	l->state = KAFKALINK_CONNECTING;
 	stream_open(&l->stream,
 		&(struct stream_server){
 			.host = l->host,
@@ -376,11 +349,11 @@ static void *open_link(struct pool_slot *slot, struct endpoint *base, const stru
 	(void)first;
 	l->slot = slot;
 	l->closed_by_peer = false;
-	l->state = e->identity && l->terms->tokens ? FETCHING_TOKEN : CONNECTING;
+	l->state = e->identity && l->terms->tokens ? KAFKALINK_FETCHING_TOKEN : KAFKALINK_CONNECTING;
 	stream_step(&l->stream,
-		l->state == CONNECTING ? "connecting"
-			: e->region    ? "fetching AWS keys"
-				       : "fetching an OAuth token",
+		l->state == KAFKALINK_CONNECTING ? "connecting"
+			: e->region              ? "fetching AWS keys"
+						 : "fetching an OAuth token",
 		STREAM_UNTIMED);
 	loop_timer_set(&l->begin, 0);
 	return l;
@@ -402,7 +375,7 @@ static void on_begin(void *arg)
 {
 	struct kafkalink *l = arg;
 
-	if (l->state == FETCHING_TOKEN)
+	if (l->state == KAFKALINK_FETCHING_TOKEN)
 		fetch_token(l);
 	else
 		connect_now(l);
@@ -481,23 +454,8 @@ void kafkalink_free(struct kafkalink *l)
 	free(l);
 }
 
-void kafkalink_set_node(struct kafkalink *l, int32_t node)
-{
-	l->node = node;
-}
-
-int32_t kafkalink_node(const struct kafkalink *l)
-{
-	return l->node;
-}
-
-const char *kafkalink_address(const struct kafkalink *l)
-{
-	return l->address;
-}
-
-struct kafkalink_request *kafkalink_ask(struct kafkalink *l, enum kafkamessages_api api, struct buf *frame,
-	int64_t deadline_ms, kafkalink_fn fn, void *arg)
+struct pool_call *kafkalink_ask(struct kafkalink *l, enum kafkamessages_api api, struct buf *frame, int64_t deadline_ms,
+	kafkalink_fn fn, void *arg)
 {
 	struct kafkalink_request *r = mem_zalloc(sizeof(*r));
 
@@ -508,22 +466,7 @@ struct kafkalink_request *kafkalink_ask(struct kafkalink *l, enum kafkamessages_
 	r->arg = arg;
 	l->used_ms = loop_now_ms(l->loop);
 	pool_ask(l->pool, &l->terms->endpoint->base, NULL, r->frame.len, deadline_ms, &r->base);
-	return r;
-}
-
-void kafkalink_cancel(struct kafkalink_request *r)
-{
-	pool_cancel(r ? &r->base : NULL);
-}
-
-bool kafkalink_is_open(const struct kafkalink *l)
-{
-	return l->state == OPEN;
-}
-
-bool kafkalink_is_connected(const struct kafkalink *l)
-{
-	return l->state != CLOSED;
+	return &r->base;
 }
 
 bool kafkalink_backs_off(const struct kafkalink *l)
@@ -541,21 +484,11 @@ bool kafkalink_is_unused(const struct kafkalink *l)
 	return pool_is_quiet(l->pool);
 }
 
-bool kafkalink_closed_by_peer(const struct kafkalink *l)
-{
-	return l->closed_by_peer;
-}
-
 bool kafkalink_is_slow(const struct kafkalink *l)
 {
 	int64_t oldest_ms = pool_oldest_ms(l->pool);
 
 	return oldest_ms && loop_now_ms(l->loop) - oldest_ms > SLOW_MS;
-}
-
-int64_t kafkalink_used_ms(const struct kafkalink *l)
-{
-	return l->used_ms;
 }
 
 void kafkalink_close_idle(struct kafkalink *l)

@@ -21,15 +21,18 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/hash.h"
+#include "base/shares.h"
+#include "net/identity/identity.h"
 #include "net/kafka/kafkaendpoint.h"
 #include "net/kafka/kafkamessages.h"
-#include "net/loop.h"
+#include "net/pool.h"
+#include "net/sign/salter.h"
+#include "net/stream.h"
 
-struct salter;
+struct kafkasasl;
 struct webtoken_store;
-
-struct kafkalink;
-struct kafkalink_request;
+struct webtoken_wait;
 
 /* What the links of one cluster share. Belongs to their owner, and outlives them. */
 struct kafkalink_terms {
@@ -40,13 +43,51 @@ struct kafkalink_terms {
 	SSL_CTX *tls;                  /* made at the first connection; the owner frees it */
 };
 
+enum kafkalink_state {
+	KAFKALINK_CLOSED,
+	KAFKALINK_FETCHING_TOKEN,
+	KAFKALINK_CONNECTING,
+	KAFKALINK_ASKING_VERSIONS,
+	KAFKALINK_CHOOSING,
+	KAFKALINK_LOGGING_IN,
+	KAFKALINK_SALTING,
+	KAFKALINK_OPEN, /* logged in */
+};
+
+struct kafkalink {
+	/* For net/kafka/kafkabrokers. */
+	char *address; /* host and port; the key */
+	int32_t node;  /* its id in the cluster's metadata; -1: a bootstrap server */
+	struct shares_hold share;
+	UT_hash_handle hh;
+	/* To be read. */
+	enum kafkalink_state state;
+	int64_t used_ms; /* the last request or answer */
+	/*
+	 * For a callback with an error: the broker closed a connection that had answered, as it
+	 * does when the login has expired (connections.max.reauth.ms). The next one may work.
+	 */
+	bool closed_by_peer;
+
+	/* The rest is private. */
+	struct stream stream;
+	struct kafkalink_terms *terms;
+	struct loop *loop;
+	char *host;
+	uint16_t port;
+	bool was_open, served; /* was ever open; has answered since it opened */
+	struct webtoken_wait *token_wait;
+	struct credential credential; /* of the endpoint's identity, while opening */
+	struct kafkasasl *sasl;
+	struct salter_turn salting;    /* for sasl's SCRAM */
+	int32_t correlation, answered; /* of the last frame sent; of the last answer */
+	struct pool *pool;             /* for this broker alone */
+	struct pool_slot *slot;        /* NULL while closed */
+	struct loop_timer begin;       /* connects in a turn of its own */
+};
+
 struct kafkalink *kafkalink_new(struct kafkalink_terms *terms, const char *host, uint16_t port);
 void kafkalink_free(struct kafkalink *l); /* requests end without callbacks; must not be called from one */
-
-/* The broker's id in the cluster's metadata; initially -1, a bootstrap server. */
-void kafkalink_set_node(struct kafkalink *l, int32_t node);
-int32_t kafkalink_node(const struct kafkalink *l);
-const char *kafkalink_address(const struct kafkalink *l); /* host and port */
 
 /*
  * answer: what follows the correlation id, borrowed; NULL with err. Called from the loop, exactly
@@ -54,24 +95,15 @@ const char *kafkalink_address(const struct kafkalink *l); /* host and port */
  */
 typedef void (*kafkalink_fn)(void *arg, struct wire *answer, const struct err *err);
 /* Takes the frame's content. deadline_ms: loop clock. */
-struct kafkalink_request *kafkalink_ask(struct kafkalink *l, enum kafkamessages_api api, struct buf *frame,
-	int64_t deadline_ms, kafkalink_fn fn, void *arg);
-void kafkalink_cancel(struct kafkalink_request *r); /* no callback follows; NULL is fine */
+struct pool_call *kafkalink_ask(struct kafkalink *l, enum kafkamessages_api api, struct buf *frame, int64_t deadline_ms,
+	kafkalink_fn fn, void *arg);
 
-bool kafkalink_is_open(const struct kafkalink *l);      /* logged in */
-bool kafkalink_is_connected(const struct kafkalink *l); /* open, or being opened */
-bool kafkalink_backs_off(const struct kafkalink *l);    /* in back-off after a failed connection */
-size_t kafkalink_waiting(const struct kafkalink *l);    /* requests */
+bool kafkalink_backs_off(const struct kafkalink *l); /* in back-off after a failed connection */
+size_t kafkalink_waiting(const struct kafkalink *l); /* requests */
 /* Closed, without requests and without callbacks due: it may be freed. */
 bool kafkalink_is_unused(const struct kafkalink *l);
-/*
- * For a callback with an error: the broker closed a connection that had answered, as it does when
- * the login has expired (connections.max.reauth.ms). The next one may work.
- */
-bool kafkalink_closed_by_peer(const struct kafkalink *l);
 /* A request has waited so long that others should use another broker. */
 bool kafkalink_is_slow(const struct kafkalink *l);
-int64_t kafkalink_used_ms(const struct kafkalink *l); /* the last request or answer */
-void kafkalink_close_idle(struct kafkalink *l);       /* closes it at once, unless there are requests */
+void kafkalink_close_idle(struct kafkalink *l); /* closes it at once, unless there are requests */
 
 #endif

@@ -463,7 +463,7 @@ struct pool *mongo_new(struct loop *loop, struct salter *salter)
 	return pool_new(loop, &protocol, salter);
 }
 
-struct mongo_call *mongo_ask(struct pool *p, struct mongoendpoint *e, const struct mongo_count *count,
+struct pool_call *mongo_ask(struct pool *p, struct mongoendpoint *e, const struct mongo_count *count,
 	int64_t deadline_ms, mongo_fn fn, void *arg)
 {
 	struct mongo_call *call = mem_zalloc(sizeof(*call));
@@ -472,10 +472,5 @@ struct mongo_call *mongo_ask(struct pool *p, struct mongoendpoint *e, const stru
 	call->fn = fn;
 	call->arg = arg;
 	pool_ask(p, &e->base, NULL, 0, deadline_ms, &call->base);
-	return call;
-}
-
-void mongo_cancel(struct mongo_call *call)
-{
-	pool_cancel(call ? &call->base : NULL);
+	return &call->base;
 }

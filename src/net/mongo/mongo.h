@@ -24,7 +24,6 @@
 #include "net/mongo/mongofilter.h"
 #include "net/pool.h"
 
-struct mongo_call;
 struct salter;
 
 struct mongo_count { /* what to count */
@@ -35,16 +34,15 @@ struct mongo_count { /* what to count */
 
 /*
  * err: NULL, or borrowed for the call. Called exactly once, never before mongo_ask has returned,
- * never after mongo_cancel.
+ * never after pool_cancel.
  */
 typedef void (*mongo_fn)(void *arg, double count, const struct err *err);
 
 /* salter: for logins; borrowed. Free the pool with pool_free. */
 struct pool *mongo_new(struct loop *loop, struct salter *salter);
 
-/* count: borrowed until the callback or mongo_cancel. deadline_ms: loop clock. */
-struct mongo_call *mongo_ask(struct pool *p, struct mongoendpoint *e, const struct mongo_count *count,
+/* count: borrowed until the callback or pool_cancel. deadline_ms: loop clock. */
+struct pool_call *mongo_ask(struct pool *p, struct mongoendpoint *e, const struct mongo_count *count,
 	int64_t deadline_ms, mongo_fn fn, void *arg);
-void mongo_cancel(struct mongo_call *call); /* no callback follows; NULL is fine */
 
 #endif

@@ -9,7 +9,6 @@
 #include "base/hostport.h"
 #include "base/mem.h"
 
-#define NAME_MAX_LEN 120 /* for messages */
 #define NAME_CHARACTERS                                                                                                \
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:%" /* '%' precedes an address's scope */
 
@@ -57,7 +56,7 @@ static int check_config(const struct mongoendpoint_config *c, struct err *err)
 		return err_set(err, ERR_INVALID, "there must be 1 to %d hosts", MONGOENDPOINT_HOSTS_MAX);
 	if (c->direct && c->count > 1)
 		return err_set(err, ERR_INVALID, "a direct connection cannot be made if multiple hosts are specified");
-	if (c->mechanism == MONGOENDPOINT_X509 && (!c->tls || !c->tls_cert_pem))
+	if (c->mechanism == MONGOENDPOINT_X509 && (!c->tls || !c->tls_config.cert_pem))
 		return err_set(err, ERR_INVALID,
 			"authMechanism MONGODB-X509 needs TLS with a client certificate: give cert and key");
 	return 0;
@@ -65,7 +64,7 @@ static int check_config(const struct mongoendpoint_config *c, struct err *err)
 
 static void take_hosts(struct mongoendpoint *e, const struct mongoendpoint_config *c)
 {
-	struct buf all = BUF_INIT(1u << 16), name = BUF_INIT(2 * NAME_MAX_LEN);
+	struct buf all = BUF_INIT(1u << 16);
 
 	e->hosts = mem_array(c->count, sizeof(*e->hosts));
 	for (; e->count < c->count; e->count++) {
@@ -75,8 +74,7 @@ static void take_hosts(struct mongoendpoint *e, const struct mongoendpoint_confi
 		e->hosts[e->count] = (struct mongoendpoint_host){ mem_dup(host->name), host->port };
 		buf_printf(&all, "%s%s", e->count > 0 ? "," : "", text);
 	}
-	buf_printf(&name, "%.*s%s", NAME_MAX_LEN, buf_text(&all), all.len > NAME_MAX_LEN ? "..." : "");
-	e->base.name = buf_take(&name);
+	endpoint_set_name(&e->base, buf_text(&all));
 	e->base.key = buf_take(&all); /* the rest follows */
 }
 
@@ -115,10 +113,7 @@ static void make_key(struct mongoendpoint *e)
 	char fingerprint[FINGERPRINT_TEXT], *hosts = e->base.key;
 
 	endpoint_fingerprint(&e->base, secrets, MEM_COUNT(secrets), fingerprint);
-	e->base.key = mem_printf("mongodb %s%s%s %s%s %" PRId64 " %s", hosts,
-		!e->tls                        ? ""
-			: e->base.tls.insecure ? " tls-insecure"
-					       : " tls",
+	e->base.key = mem_printf("mongodb %s%s%s %s%s %" PRId64 " %s", hosts, endpoint_tls_word(&e->base, e->tls),
 		e->direct ? " direct" : "", mongoendpoint_reads_words[e->reads], mechanisms[e->mechanism],
 		e->connect_ms, fingerprint);
 	free(hosts);
@@ -126,11 +121,6 @@ static void make_key(struct mongoendpoint *e)
 
 struct mongoendpoint *mongoendpoint_new(const struct mongoendpoint_config *c, struct err *err)
 {
-	const struct tls_client_config tls = { .ca_pem = c->tls_ca_pem,
-		.cert_pem = c->tls_cert_pem,
-		.key_pem = c->tls_key_pem,
-		.key_password = c->tls_key_password,
-		.insecure = c->tls_insecure };
 	struct mongoendpoint *e;
 
 	if (check_config(c, err))
@@ -139,9 +129,9 @@ struct mongoendpoint *mongoendpoint_new(const struct mongoendpoint_config *c, st
 	endpoint_set_namespace(&e->base, c->namespace_);
 	e->tls = c->tls;
 	if (c->tls)
-		endpoint_take_tls(&e->base, &tls);
+		endpoint_take_tls(&e->base, &c->tls_config);
 	if (endpoint_check_tls(&e->base, err)) {
-		mongoendpoint_unref(e);
+		endpoint_unref(e);
 		return NULL;
 	}
 	if (c->seed)
@@ -159,10 +149,5 @@ struct mongoendpoint *mongoendpoint_new(const struct mongoendpoint_config *c, st
 	e->app_name = endpoint_dup_given(c->app_name);
 	e->connect_ms = c->connect_ms;
 	make_key(e);
-	return (struct mongoendpoint *)endpoint_unique(&e->base);
-}
-
-void mongoendpoint_unref(struct mongoendpoint *e)
-{
-	endpoint_unref(e ? &e->base : NULL);
+	return endpoint_unique(e);
 }

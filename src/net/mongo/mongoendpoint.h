@@ -54,8 +54,8 @@ struct mongoendpoint_config {
 	const char *set;     /* name of the replica set; NULL: any or none, or the TXT record's */
 	bool direct;         /* ask the one host, whatever its role */
 	enum mongoendpoint_reads reads;
-	bool tls, tls_insecure;
-	const char *tls_ca_pem, *tls_cert_pem, *tls_key_pem, *tls_key_password;
+	bool tls;
+	struct tls_client_config tls_config; /* used with tls only */
 	enum mongoendpoint_mechanism mechanism;
 	const char *username, *password; /* may be NULL */
 	const char *source;              /* the user's database; NULL: "admin" */
@@ -91,6 +91,5 @@ char *mongoendpoint_parse_seed(const char *text, bool *has_port);
  * ERR_INVALID, which names the field.
  */
 struct mongoendpoint *mongoendpoint_new(const struct mongoendpoint_config *config, struct err *err);
-void mongoendpoint_unref(struct mongoendpoint *e); /* the last reference wipes it */
 
 #endif

@@ -36,14 +36,9 @@ static int check(const struct mysqlendpoint_config *c, struct err *err)
 
 static int take_tls(struct mysqlendpoint *e, const struct mysqlendpoint_config *c, struct err *err)
 {
-	const struct tls_client_config tls = { .ca_pem = c->tls_ca_pem,
-		.cert_pem = c->tls_cert_pem,
-		.key_pem = c->tls_key_pem,
-		.key_password = c->tls_key_password };
-
 	e->tls = c->tls;
 	if (c->tls != MYSQLENDPOINT_TLS_OFF)
-		endpoint_take_tls(&e->base, &tls);
+		endpoint_take_tls(&e->base, &c->tls_config);
 	return endpoint_check_tls(&e->base, err);
 }
 
@@ -70,7 +65,7 @@ struct mysqlendpoint *mysqlendpoint_new(const struct mysqlendpoint_config *c, st
 	e = endpoint_new(sizeof(*e), on_done);
 	endpoint_set_namespace(&e->base, c->namespace_);
 	if (take_tls(e, c, err)) {
-		mysqlendpoint_unref(e);
+		endpoint_unref(e);
 		return NULL;
 	}
 	e->host = mem_dup(c->host);
@@ -89,10 +84,5 @@ struct mysqlendpoint *mysqlendpoint_new(const struct mysqlendpoint_config *c, st
 	e->base.key = mem_printf("mysql %s/%s%s%s%s%s %s", e->base.name, e->database, words[e->tls],
 		e->native_passwords ? "" : " no-native", e->clear_passwords ? " clear" : "",
 		e->multi_statements ? " multi" : "", fingerprint);
-	return (struct mysqlendpoint *)endpoint_unique(&e->base);
-}
-
-void mysqlendpoint_unref(struct mysqlendpoint *e)
-{
-	endpoint_unref(e ? &e->base : NULL);
+	return endpoint_unique(e);
 }

@@ -28,11 +28,11 @@ struct mysqlendpoint_config {
 	const char *password; /* NULL or "" for none */
 	const char *database; /* NULL or "" for none */
 	enum mysqlendpoint_tls tls;
-	const char *tls_ca_pem, *tls_cert_pem, *tls_key_pem, *tls_key_password;
-	const char *setup[2];  /* statements that a new session runs before queries; NULL for none */
-	bool native_passwords; /* mysql_native_password may be used */
-	bool clear_passwords;  /* mysql_clear_password too: only with TLS */
-	bool multi_statements; /* several statements in a query; the first result counts */
+	struct tls_client_config tls_config; /* used with TLS only; `tls` says whether it verifies */
+	const char *setup[2];                /* statements that a new session runs before queries; NULL for none */
+	bool native_passwords;               /* mysql_native_password may be used */
+	bool clear_passwords;                /* mysql_clear_password too: only with TLS */
+	bool multi_statements;               /* several statements in a query; the first result counts */
 };
 
 struct mysqlendpoint {
@@ -50,6 +50,5 @@ struct mysqlendpoint {
  * ERR_INVALID, which names the field. Returns one reference.
  */
 struct mysqlendpoint *mysqlendpoint_new(const struct mysqlendpoint_config *config, struct err *err);
-void mysqlendpoint_unref(struct mysqlendpoint *e); /* wipes with the last reference */
 
 #endif

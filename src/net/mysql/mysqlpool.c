@@ -204,7 +204,7 @@ struct pool *mysqlpool_new(struct loop *loop)
 	return pool_new(loop, &protocol, NULL);
 }
 
-struct mysqlpool_call *mysqlpool_ask(struct pool *p, struct mysqlendpoint *e, const char *query, int64_t deadline_ms,
+struct pool_call *mysqlpool_ask(struct pool *p, struct mysqlendpoint *e, const char *query, int64_t deadline_ms,
 	mysqlpool_fn fn, void *arg)
 {
 	struct mysqlpool_call *call = mem_zalloc(sizeof(*call));
@@ -212,10 +212,5 @@ struct mysqlpool_call *mysqlpool_ask(struct pool *p, struct mysqlendpoint *e, co
 	call->fn = fn;
 	call->arg = arg;
 	pool_ask(p, &e->base, mem_dup(query), strlen(query), deadline_ms, &call->base);
-	return call;
-}
-
-void mysqlpool_cancel(struct mysqlpool_call *call)
-{
-	pool_cancel(call ? &call->base : NULL);
+	return &call->base;
 }

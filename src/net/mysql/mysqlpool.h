@@ -16,19 +16,16 @@
 #include "net/mysql/mysqlvalue.h"
 #include "net/pool.h"
 
-struct mysqlpool_call;
-
 /*
  * value or err, borrowed for the call. Called exactly once, never before mysqlpool_ask has
- * returned, never after mysqlpool_cancel.
+ * returned, never after pool_cancel.
  */
 typedef void (*mysqlpool_fn)(void *arg, const struct mysqlvalue *value, const struct err *err);
 
 struct pool *mysqlpool_new(struct loop *loop); /* freed by pool_free */
 
 /* query is copied. deadline_ms: loop clock. */
-struct mysqlpool_call *mysqlpool_ask(struct pool *p, struct mysqlendpoint *e, const char *query, int64_t deadline_ms,
+struct pool_call *mysqlpool_ask(struct pool *p, struct mysqlendpoint *e, const char *query, int64_t deadline_ms,
 	mysqlpool_fn fn, void *arg);
-void mysqlpool_cancel(struct mysqlpool_call *call); /* no callback any more; NULL is fine */
 
 #endif

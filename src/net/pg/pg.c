@@ -138,7 +138,7 @@ const struct pool_protocol pg_protocol = {
 
 /* ---- Public functions ---- */
 
-struct pg_call *pg_query(struct pg_pool *p, struct pgendpoint *e, const char *sql, int64_t deadline_ms, pg_fn fn,
+struct pool_call *pg_query(struct pg_pool *p, struct pgendpoint *e, const char *sql, int64_t deadline_ms, pg_fn fn,
 	void *arg)
 {
 	struct pg_call *call = mem_zalloc(sizeof(*call));
@@ -146,10 +146,5 @@ struct pg_call *pg_query(struct pg_pool *p, struct pgendpoint *e, const char *sq
 	call->fn = fn;
 	call->arg = arg;
 	pool_ask(p->queries, &e->base, mem_dup(sql), strlen(sql), deadline_ms, &call->base);
-	return call;
-}
-
-void pg_cancel(struct pg_call *call)
-{
-	pool_cancel(call ? &call->base : NULL);
+	return &call->base;
 }

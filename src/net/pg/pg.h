@@ -23,15 +23,13 @@
  */
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
-#include "net/loop.h"
+#include "net/pool.h"
 
 struct pg_pool;
 struct pgendpoint; /* net/pg/pgendpoint.h */
-struct pg_call;
 struct salter;
 struct webtoken_store;
 
@@ -44,7 +42,6 @@ struct webtoken_store;
 struct pg_pool *pg_pool_new(struct loop *loop, int64_t ask_ms, struct webtoken_store *tokens, struct salter *salter);
 /* Ends all queries without callbacks. Never from inside a callback. */
 void pg_pool_free(struct pg_pool *p);
-size_t pg_pool_connections(const struct pg_pool *p); /* open or being opened, including listening ones */
 
 /* The result of a query. Texts are borrowed for the callback. */
 struct pg_answer {
@@ -58,9 +55,8 @@ struct pg_answer {
 typedef void (*pg_fn)(void *arg, const struct pg_answer *answer, const struct err *err);
 
 /* Sends one query, which fails at deadline_ms (loop clock). */
-struct pg_call *pg_query(struct pg_pool *p, struct pgendpoint *e, const char *sql, int64_t deadline_ms, pg_fn fn,
+struct pool_call *pg_query(struct pg_pool *p, struct pgendpoint *e, const char *sql, int64_t deadline_ms, pg_fn fn,
 	void *arg);
-void pg_cancel(struct pg_call *call); /* no callback any more; NULL is fine */
 
 /* ---- net/pg/pglisten: notifications ---- */
 

@@ -22,6 +22,5 @@ struct pg_pool {
 extern const struct pool_protocol pg_protocol; /* for queries */
 
 void pg_listen_free_all(struct pg_pool *p);
-size_t pg_listen_connections(const struct pg_pool *p);
 
 #endif

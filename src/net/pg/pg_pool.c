@@ -45,8 +45,3 @@ void pg_pool_free(struct pg_pool *p)
 	pool_free(p->queries);
 	free(p);
 }
-
-size_t pg_pool_connections(const struct pg_pool *p)
-{
-	return pool_connections(p->queries) + pg_listen_connections(p);
-}

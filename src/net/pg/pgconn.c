@@ -633,7 +633,7 @@ struct pgconn *pgconn_start(struct loop *loop, struct pgendpoint *e, const struc
 	struct pgconn *c = mem_zalloc(sizeof(*c));
 
 	c->loop = loop;
-	c->endpoint = pgendpoint_ref(e);
+	c->endpoint = endpoint_ref(e);
 	c->config = *config;
 	c->namespace_ = config->namespace_ ? mem_dup(config->namespace_) : NULL;
 	c->handler = handler;
@@ -670,7 +670,7 @@ void pgconn_free(struct pgconn *c)
 	close_all(c);
 	loop_timer_done(&c->timer);
 	loop_timer_done(&c->insert);
-	pgendpoint_unref(c->endpoint);
+	endpoint_unref(c->endpoint);
 	c->endpoint = NULL;
 	mem_free_ptr(&c->namespace_);
 	loop_free_later(c->loop, c, free); /* its own functions may be on the stack */

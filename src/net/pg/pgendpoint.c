@@ -462,20 +462,9 @@ struct pgendpoint *pgendpoint_new(const struct pgendpoint_config *config, struct
 	failed = read_given(config, &given, err) || take_given(e, config, &given, err);
 	strmap_done_secret(&given);
 	if (!failed)
-		return (struct pgendpoint *)endpoint_unique(&e->base);
-	pgendpoint_unref(e);
+		return endpoint_unique(e);
+	endpoint_unref(e);
 	return NULL;
-}
-
-struct pgendpoint *pgendpoint_ref(struct pgendpoint *e)
-{
-	endpoint_ref(&e->base);
-	return e;
-}
-
-void pgendpoint_unref(struct pgendpoint *e)
-{
-	endpoint_unref(e ? &e->base : NULL);
 }
 
 /* ---- Messages ---- */

@@ -65,8 +65,6 @@ struct pgendpoint_config {
  * of this host are rejected. NULL with ERR_INVALID, which shows no values. Returns one reference.
  */
 struct pgendpoint *pgendpoint_new(const struct pgendpoint_config *config, struct err *err);
-struct pgendpoint *pgendpoint_ref(struct pgendpoint *e);
-void pgendpoint_unref(struct pgendpoint *e); /* wipes with the last reference */
 
 /*
  * Cleans a message in place for an err: removes the password and the token that was sent instead

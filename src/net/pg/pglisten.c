@@ -59,7 +59,7 @@ struct pg_listenserver {
 	enum pg_listen_state state; /* for reports */
 	char *why;
 	char echo[32]; /* a channel that only this connection knows */
-	struct pg_call *echo_call;
+	struct pool_call *echo_call;
 	bool refuses_options;
 	bool dirty; /* channels were added or removed since the last LISTEN */
 	unsigned failures;
@@ -112,7 +112,7 @@ static void say(struct pg_listenserver *s, enum pg_listen_state state, const cha
 
 static void hang_up(struct pg_listenserver *s, int64_t rest_ms)
 {
-	pg_cancel(s->echo_call);
+	pool_cancel(s->echo_call);
 	s->echo_call = NULL;
 	pgconn_free(s->conn);
 	s->conn = NULL;
@@ -145,8 +145,8 @@ static const char *namespace_of(struct pg_listenserver *s)
 	for (const struct pg_channel *c = s->channels; c; c = c->hh.next) {
 		for (const struct pg_listener *l = c->listeners; l; l = l->next) {
 			if (!found && l->endpoint != s->endpoint) {
-				pgendpoint_unref(s->endpoint);
-				s->endpoint = pgendpoint_ref(l->endpoint);
+				endpoint_unref(s->endpoint);
+				s->endpoint = endpoint_ref(l->endpoint);
 			}
 			if (!found)
 				found = l->endpoint->base.namespace_;
@@ -340,7 +340,7 @@ static void server_free(struct pg_listenserver *s)
 	loop_timer_done(&s->timer);
 	loop_task_cancel(s->pool->loop, &s->ring);
 	HASH_DEL(s->pool->listening, s);
-	pgendpoint_unref(s->endpoint);
+	endpoint_unref(s->endpoint);
 	free(s->key);
 	free(s->why);
 	free(s->refused);
@@ -413,7 +413,7 @@ static struct pg_listenserver *server_for(struct pg_pool *p, struct pgendpoint *
 		return s;
 	s = mem_zalloc(sizeof(*s));
 	s->pool = p;
-	s->endpoint = pgendpoint_ref(e);
+	s->endpoint = endpoint_ref(e);
 	s->state = PG_LISTEN_STARTING;
 	s->why = mem_dup("");
 	loop_timer_init(&s->timer, p->loop, on_timer, s);
@@ -436,7 +436,7 @@ struct pg_listener *pg_listen(struct pg_pool *p, struct pgendpoint *e, const cha
 		HASH_ADD_KEYPTR(hh, s->channels, l->channel->name, strlen(l->channel->name), l->channel);
 	}
 	l->server = s;
-	l->endpoint = pgendpoint_ref(e);
+	l->endpoint = endpoint_ref(e);
 	l->fn = fn;
 	l->arg = arg;
 	DL_APPEND(l->channel->listeners, l);
@@ -454,7 +454,7 @@ void pg_unlisten(struct pg_listener *l)
 	l->server->dirty = true;
 	if (l->server->step == OPEN)
 		loop_timer_set(&l->server->timer, 0);
-	pgendpoint_unref(l->endpoint);
+	endpoint_unref(l->endpoint);
 	free(l);
 }
 
@@ -471,13 +471,4 @@ void pg_listen_free_all(struct pg_pool *p)
 
 	HASH_ITER (hh, p->listening, s, next)
 		server_free(s);
-}
-
-size_t pg_listen_connections(const struct pg_pool *p)
-{
-	size_t count = 0;
-
-	for (const struct pg_listenserver *s = p->listening; s; s = s->hh.next)
-		count += s->conn != NULL;
-	return count;
 }

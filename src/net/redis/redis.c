@@ -123,7 +123,7 @@ struct pool *redis_new(struct loop *loop)
 	return pool_new(loop, &protocol, NULL);
 }
 
-struct redis_call *redis_command(struct pool *p, struct redisendpoint *e, int argc, const char *const *argv,
+struct pool_call *redis_command(struct pool *p, struct redisendpoint *e, int argc, const char *const *argv,
 	const size_t *argv_len, int64_t deadline_ms, redis_fn fn, void *arg)
 {
 	struct redis_call *call = mem_zalloc(sizeof(*call));
@@ -135,10 +135,5 @@ struct redis_call *redis_command(struct pool *p, struct redisendpoint *e, int ar
 	call->fn = fn;
 	call->arg = arg;
 	pool_ask(p, &e->base, wire, (size_t)len, deadline_ms, &call->base);
-	return call;
-}
-
-void redis_cancel(struct redis_call *call)
-{
-	pool_cancel(call ? &call->base : NULL);
+	return &call->base;
 }

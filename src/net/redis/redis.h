@@ -17,20 +17,18 @@
 
 struct redisendpoint; /* net/redis/redisendpoint.h */
 struct redis_reply;   /* net/redis/redisreply.h */
-struct redis_call;
 
 struct pool *redis_new(struct loop *loop); /* freed by pool_free */
 
 /*
  * Either reply or err, borrowed for the call. An error reply is a reply (type REDIS_ERROR), not an
  * err; err is for transport, time-outs, authentication and malformed replies. Called exactly once,
- * never before redis_command has returned, never after redis_cancel.
+ * never before redis_command has returned, never after pool_cancel.
  */
 typedef void (*redis_fn)(void *arg, const struct redis_reply *reply, const struct err *err);
 
 /* Sends one command, which fails at deadline_ms (loop clock). argc > 0; arguments are copied. */
-struct redis_call *redis_command(struct pool *p, struct redisendpoint *e, int argc, const char *const *argv,
+struct pool_call *redis_command(struct pool *p, struct redisendpoint *e, int argc, const char *const *argv,
 	const size_t *argv_len, int64_t deadline_ms, redis_fn fn, void *arg);
-void redis_cancel(struct redis_call *call); /* no callback follows; NULL is fine */
 
 #endif

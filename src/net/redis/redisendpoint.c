@@ -61,17 +61,12 @@ static void make_key(struct redisendpoint *e)
 	char fingerprint[FINGERPRINT_TEXT];
 
 	endpoint_fingerprint(&e->base, secrets, MEM_COUNT(secrets), fingerprint);
-	e->server_key = mem_printf("redis %s%s %s", e->base.name,
-		!e->tls                        ? ""
-			: e->base.tls.insecure ? " tls-insecure"
-					       : " tls",
-		fingerprint);
+	e->server_key = mem_printf("redis %s%s %s", e->base.name, endpoint_tls_word(&e->base, e->tls), fingerprint);
 	e->base.key = mem_printf("redis %s/%d%s%s", e->base.name, e->database, e->master_only ? " master" : "",
 		e->server_key + strlen("redis ") + strlen(e->base.name));
 }
 
-static struct redisendpoint *make_endpoint(const struct redisendpoint_config *config,
-	const struct tls_client_config *tls, struct err *err)
+static struct redisendpoint *make_endpoint(const struct redisendpoint_config *config, struct err *err)
 {
 	struct redisendpoint *e = endpoint_new(sizeof(*e), on_done);
 
@@ -82,9 +77,9 @@ static struct redisendpoint *make_endpoint(const struct redisendpoint_config *co
 	e->master_only = config->master_only;
 	e->tls = config->tls;
 	if (config->tls)
-		endpoint_take_tls(&e->base, tls);
+		endpoint_take_tls(&e->base, &config->tls_config);
 	if (take_address(e, config->address, err)) {
-		redisendpoint_unref(e);
+		endpoint_unref(e);
 		return NULL;
 	}
 	make_key(e);
@@ -93,23 +88,16 @@ static struct redisendpoint *make_endpoint(const struct redisendpoint_config *co
 
 struct redisendpoint *redisendpoint_new(const struct redisendpoint_config *config, struct err *err)
 {
-	const struct tls_client_config tls = {
-		.ca_pem = config->tls_ca_pem,
-		.cert_pem = config->tls_cert_pem,
-		.key_pem = config->tls_key_pem,
-		.key_password = config->tls_key_password,
-		.insecure = config->tls_insecure,
-	};
 	struct redisendpoint *e;
 
 	if (config->database < 0) {
 		err_set(err, ERR_INVALID, "database: must not be negative, but is %d", config->database);
 		return NULL;
 	}
-	e = make_endpoint(config, &tls, err);
+	e = make_endpoint(config, err);
 	if (e && endpoint_check_tls(&e->base, err) == 0)
-		return (struct redisendpoint *)endpoint_unique(&e->base);
-	redisendpoint_unref(e);
+		return endpoint_unique(e);
+	endpoint_unref(e);
 	return NULL;
 }
 
@@ -122,19 +110,9 @@ struct redisendpoint *redisendpoint_at(const struct redisendpoint *like, const c
 		.username = like->username,
 		.password = like->password,
 		.tls = like->tls,
+		.tls_config = like->base.tls,
 		.master_only = like->master_only,
 	};
 
-	return make_endpoint(&config, &like->base.tls, err);
-}
-
-struct redisendpoint *redisendpoint_ref(struct redisendpoint *e)
-{
-	endpoint_ref(&e->base);
-	return e;
-}
-
-void redisendpoint_unref(struct redisendpoint *e)
-{
-	endpoint_unref(e ? &e->base : NULL);
+	return make_endpoint(&config, err);
 }

@@ -31,8 +31,7 @@ struct redisendpoint_config {
 	const char *username; /* NULL or "" for none */
 	const char *password;
 	bool tls;
-	bool tls_insecure;
-	const char *tls_ca_pem, *tls_cert_pem, *tls_key_pem, *tls_key_password;
+	struct tls_client_config tls_config; /* used with tls only */
 	/*
 	 * Each connection first sends ROLE, and fails if the server is a replica. (A user without
 	 * the right to send ROLE is accepted.)
@@ -47,7 +46,5 @@ struct redisendpoint_config {
 struct redisendpoint *redisendpoint_new(const struct redisendpoint_config *config, struct err *err);
 /* A copy with another address, for other servers of a cluster. Does not parse the PEMs again. */
 struct redisendpoint *redisendpoint_at(const struct redisendpoint *like, const char *address, struct err *err);
-struct redisendpoint *redisendpoint_ref(struct redisendpoint *e);
-void redisendpoint_unref(struct redisendpoint *e); /* the last reference wipes it */
 
 #endif

@@ -15,7 +15,7 @@
 struct attempt {
 	struct redisfanout *fanout;
 	struct redisendpoint *endpoint; /* one count */
-	struct redis_call *call;        /* NULL before and after */
+	struct pool_call *call;         /* NULL before and after */
 };
 
 struct redisfanout {
@@ -99,7 +99,7 @@ static void choose_servers(struct redisfanout *fanout, struct redisendpoint *con
 		for (size_t i = 0; i < count && chosen < fanout->count; i++) {
 			if (pool_backs_off(fanout->pool, &endpoints[order[i]]->base) == (failed > 0))
 				fanout->tries[chosen++] = (struct attempt){ .fanout = fanout,
-					.endpoint = redisendpoint_ref(endpoints[order[i]]) };
+					.endpoint = endpoint_ref(endpoints[order[i]]) };
 		}
 	}
 	free(order);
@@ -131,8 +131,8 @@ void redisfanout_cancel(struct redisfanout *fanout)
 	if (!fanout)
 		return;
 	for (size_t i = 0; i < fanout->count; i++) {
-		redis_cancel(fanout->tries[i].call);
-		redisendpoint_unref(fanout->tries[i].endpoint);
+		pool_cancel(fanout->tries[i].call);
+		endpoint_unref(fanout->tries[i].endpoint);
 	}
 	loop_timer_done(&fanout->slow);
 	free(fanout);

@@ -29,7 +29,7 @@ static int64_t at_least(int64_t a, int64_t b)
 static void map_drop(struct redisroute *r)
 {
 	for (size_t i = 0; r->servers && i < r->map.count; i++)
-		redisendpoint_unref(r->servers[i]);
+		endpoint_unref(r->servers[i]);
 	mem_free_ptr(&r->servers);
 	redismap_done(&r->map);
 }
@@ -105,8 +105,8 @@ void redisroute_notify(struct redisrouter_follower *f)
 
 	if (!e || (f->reported && strcmp(e->base.name, f->reported->base.name) == 0))
 		return;
-	redisendpoint_unref(f->reported);
-	f->reported = redisendpoint_ref(e);
+	endpoint_unref(f->reported);
+	f->reported = endpoint_ref(e);
 	loop_task_queue(r->router->loop, &f->tell);
 }
 

@@ -24,7 +24,7 @@ struct redisrouter_call {
 	size_t *lens;
 	int64_t deadline_ms;
 	struct redisendpoint *at; /* one count; where it was last sent */
-	struct redis_call *sent, *asking;
+	struct pool_call *sent, *asking;
 	bool waiting, retried;
 	int redirects;
 	struct err *err;         /* why it waits again, or the final error */
@@ -46,9 +46,9 @@ static void call_free(struct redisrouter_call *call)
 	stop_waiting(call);
 	DL_DELETE(r->calls, call);
 	r->call_count--;
-	redis_cancel(call->sent);
-	redis_cancel(call->asking);
-	redisendpoint_unref(call->at);
+	pool_cancel(call->sent);
+	pool_cancel(call->asking);
+	endpoint_unref(call->at);
 	loop_timer_done(&call->timer);
 	loop_task_cancel(r->router->loop, &call->tell);
 	err_keep(&call->err, NULL);
@@ -167,7 +167,7 @@ static bool call_redirected(struct redisrouter_call *call, const char *text)
 		return true;
 	}
 	call_send(call, e, redirect == REDISMAP_ASK);
-	redisendpoint_unref(e);
+	endpoint_unref(e);
 	return true;
 }
 
@@ -213,10 +213,10 @@ static void call_send(struct redisrouter_call *call, struct redisendpoint *e, bo
 	struct pool *pool = call->route->router->pool;
 
 	stop_waiting(call);
-	redisendpoint_ref(e);
-	redisendpoint_unref(call->at);
+	endpoint_ref(e);
+	endpoint_unref(call->at);
 	call->at = e;
-	redis_cancel(call->asking);
+	pool_cancel(call->asking);
 	call->asking = asking
 		? redis_command(pool, e, 1, (const char *[]){ "ASKING" }, NULL, call->deadline_ms, on_asked, call)
 		: NULL;
@@ -358,7 +358,7 @@ void redisrouter_unfollow(struct redisrouter_follower *f)
 		return;
 	r = f->route;
 	DL_DELETE(r->followers, f);
-	redisendpoint_unref(f->reported);
+	endpoint_unref(f->reported);
 	loop_task_cancel(r->router->loop, &f->tell);
 	r->used_ms = redisroute_now_ms(r);
 	redisroute_schedule(r);

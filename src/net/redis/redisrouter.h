@@ -44,7 +44,7 @@ void redisrouter_cancel(struct redisrouter_call *call); /* no callback follows; 
 /*
  * Follows the server of a key, for subscriptions: fn is called when it is known, and whenever it
  * changes; never before redisrouter_follow has returned, never after redisrouter_unfollow.
- * endpoint: borrowed for the call; redisendpoint_ref keeps it. While there are followers the map is
+ * endpoint: borrowed for the call; endpoint_ref keeps it. While there are followers the map is
  * refreshed every few seconds, even without commands. The endpoint of a sentinel's master rejects a
  * replica by itself (ROLE in its greeting).
  */

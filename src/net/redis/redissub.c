@@ -341,7 +341,7 @@ static void conn_free(struct redissub_conn *c)
 	redislink_done(&c->link);
 	loop_timer_done(&c->timer);
 	HASH_DEL(c->pool->conns, c);
-	redisendpoint_unref(c->endpoint);
+	endpoint_unref(c->endpoint);
 	free(c);
 }
 
@@ -404,7 +404,7 @@ static struct redissub_conn *conn_get(struct redissub_pool *p, struct redisendpo
 	}
 	c = mem_zalloc(sizeof(*c));
 	c->pool = p;
-	c->endpoint = redisendpoint_ref(e);
+	c->endpoint = endpoint_ref(e);
 	redislink_init(&c->link, p->loop, c->endpoint, false, &handler, c);
 	loop_timer_init(&c->timer, p->loop, on_timer, c);
 	loop_timer_set(&c->timer, 0); /* dials once all listeners of this turn are added */
@@ -505,13 +505,4 @@ void redissub_pool_free(struct redissub_pool *p)
 	HASH_ITER (hh, p->conns, c, next)
 		conn_free(c);
 	free(p);
-}
-
-size_t redissub_pool_connections(const struct redissub_pool *p)
-{
-	size_t count = 0;
-
-	for (const struct redissub_conn *c = p->conns; c; c = c->hh.next)
-		count += c->link.state != REDISLINK_CLOSED;
-	return count;
 }

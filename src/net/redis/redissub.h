@@ -29,7 +29,6 @@ struct redissub; /* one listener of one channel on one server */
 struct redissub_pool *redissub_pool_new(struct loop *loop); /* opens nothing before the first listener */
 /* May be called from callbacks; listeners must not be stopped afterwards. */
 void redissub_pool_free(struct redissub_pool *p);
-size_t redissub_pool_connections(const struct redissub_pool *p);
 
 /*
  * message NULL: the channel is now subscribed to, for the first time, after a reconnect, or after a

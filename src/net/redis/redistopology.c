@@ -91,9 +91,9 @@ void redistopology_unref(struct redistopology *s)
 	if (!s || --s->count > 0)
 		return;
 	for (size_t i = 0; i < s->seed_count; i++)
-		redisendpoint_unref(s->seeds[i]);
+		endpoint_unref(s->seeds[i]);
 	free(s->seeds);
-	redisendpoint_unref(s->like);
+	endpoint_unref(s->like);
 	free(s->master);
 	free(s->key);
 	free(s->name);

@@ -15,7 +15,7 @@
 /* A stage moves from version to version. */
 static bool awssecrets_is_pinned(const struct secretmanager_secret *s)
 {
-	return secretmanager_given(s->version);
+	return text_is_given(s->version);
 }
 
 /* ---- The request ---- */
@@ -23,7 +23,7 @@ static bool awssecrets_is_pinned(const struct secretmanager_secret *s)
 /* -1: not UTF-8. */
 static int put(json_t *body, const char *key, const char *value)
 {
-	return secretmanager_given(value) ? json_object_set_new(body, key, json_string(value)) : 0;
+	return text_is_given(value) ? json_object_set_new(body, key, json_string(value)) : 0;
 }
 
 static int awssecrets_request(const struct secretmanager_secret *s, struct webrequest *out, struct err *err)

@@ -8,6 +8,7 @@
 #include "base/base64.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "net/identity/googlekey.h"
 
 #define PERMISSION "secretmanager.versions.access (role Secret Manager Secret Accessor)"
@@ -19,15 +20,15 @@
 /* An alias, like "latest", moves from version to version. */
 static bool googlesecrets_is_pinned(const struct secretmanager_secret *s)
 {
-	return secretmanager_given(s->version) && secretmanager_is_of(s->version, DIGITS, NAME_MOST);
+	return text_is_given(s->version) && secretmanager_is_of(s->version, DIGITS, NAME_MOST);
 }
 
 /* All become parts of a path: only valid characters. */
 static int googlesecrets_request(const struct secretmanager_secret *s, struct webrequest *out, struct err *err)
 {
-	const char *version = secretmanager_given(s->version) ? s->version : "latest";
+	const char *version = text_is_given(s->version) ? s->version : "latest";
 
-	if (!secretmanager_given(s->project) || !googlekey_is_project(s->project))
+	if (!text_is_given(s->project) || !googlekey_is_project(s->project))
 		return err_set(err, ERR_INVALID,
 			"secret %.200s: its project is not known: set CLOUDSDK_CORE_PROJECT in kscaled's environment",
 			s->name);

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #define API_VERSION  "7.5"
 #define PERMISSION   "get secrets (role Key Vault Secrets User)"
@@ -14,7 +15,7 @@
 
 static bool keyvault_is_pinned(const struct secretmanager_secret *s)
 {
-	return secretmanager_given(s->version);
+	return text_is_given(s->version);
 }
 
 /* Name and version become parts of a path: only valid characters. */

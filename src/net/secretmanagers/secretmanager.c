@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "net/http/httpstatus.h"
 
 #define WORDS_SHOWN 300
@@ -16,7 +17,7 @@ int secretmanager_check(const struct secretmanager *m, const struct secretmanage
 	int rc;
 
 	/* The identity's project is not known yet. */
-	if (m->needs_project && !secretmanager_given(named.project))
+	if (m->needs_project && !text_is_given(named.project))
 		named.project = "project";
 	rc = m->request(&named, &request, err);
 	webrequest_done(&request);
@@ -45,11 +46,6 @@ char *secretmanager_text(const json_t *value, const char *what, struct err *err)
 	return NULL;
 }
 
-bool secretmanager_given(const char *text)
-{
-	return text && *text;
-}
-
 bool secretmanager_is_of(const char *text, const char *letters, size_t most)
 {
 	size_t len = strlen(text);
@@ -57,17 +53,14 @@ bool secretmanager_is_of(const char *text, const char *letters, size_t most)
 	return len > 0 && len <= most && strspn(text, letters) == len;
 }
 
-/* Code and message on one line, which the caller owns. */
+/* Code and message, which the caller owns; err_set makes one line of them. */
 static char *words_of(const json_t *error, const char *code_member)
 {
 	const char *code = json_str_or_empty(error, code_member), *message = json_str_or_empty(error, "message"),
 		   *inner = json_str_or_empty(json_object_get(error, "innererror"), "code");
-	char *words = mem_printf("%.100s%s%.100s%s%.*s", code, *inner ? "/" : "", inner, *code && *message ? ": " : "",
-		WORDS_SHOWN, message);
 
-	for (char *c = words; *c; c++)
-		*c = (unsigned char)*c < ' ' || *c == 0x7f ? ' ' : *c;
-	return words;
+	return mem_printf("%.100s%s%.100s%s%.*s", code, *inner ? "/" : "", inner, *code && *message ? ": " : "",
+		WORDS_SHOWN, message);
 }
 
 int secretmanager_refused(const struct webresponse *answer, const char *code, const char *permission, struct err *err)

@@ -57,8 +57,6 @@ int secretmanager_read(const struct secretmanager *m, const struct secretmanager
 
 /* ---- For the managers ---- */
 
-bool secretmanager_given(const char *text); /* neither NULL nor "" */
-
 /* Whether text has 1 to `most` characters, all of letters. */
 bool secretmanager_is_of(const char *text, const char *letters, size_t most);
 

@@ -297,7 +297,7 @@ static struct remembered *recall(const char *of)
 	return NULL;
 }
 
-static char *write_plain(EVP_PKEY *key)
+char *privatekey_write(EVP_PKEY *key)
 {
 	BIO *bio = BIO_new(BIO_s_mem());
 	char *bytes, *text = NULL;
@@ -334,7 +334,7 @@ static const struct remembered *unlock_once(struct pem_block *b, const char *pem
 		return recall(of);
 	key = unlock(b, password, &why);
 	if (key || why.kind != ERR_TEMPORARY)
-		remember(of, key && check_cost(key, &why) == 0 ? write_plain(key) : NULL, &why);
+		remember(of, key && check_cost(key, &why) == 0 ? privatekey_write(key) : NULL, &why);
 	else if (err)
 		*err = why;
 	EVP_PKEY_free(key);
@@ -402,7 +402,7 @@ EVP_PKEY *privatekey_read(const char *pem, const char *password, struct err *err
 char *privatekey_plain(const char *pem, const char *password, struct err *err)
 {
 	EVP_PKEY *key = privatekey_read(pem, password, err);
-	char *text = key ? write_plain(key) : NULL;
+	char *text = key ? privatekey_write(key) : NULL;
 
 	if (key && !text)
 		err_set(err, ERR_INVALID, "private key: it cannot be written without its password");

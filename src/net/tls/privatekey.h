@@ -33,6 +33,9 @@ EVP_PKEY *privatekey_read(const char *pem, const char *password, struct err *err
  */
 char *privatekey_plain(const char *pem, const char *password, struct err *err);
 
+/* The key as PEM text (PKCS#8) without a password. A secret, for the caller. NULL on failure. */
+char *privatekey_write(EVP_PKEY *key);
+
 /* Wipes the recently decrypted keys (for tests). */
 void privatekey_forget(void);
 

@@ -48,7 +48,7 @@ X509_STORE *tlsroots_store(struct tlsroots *r, struct err *err);
  */
 const char *tlsroots_path(const struct tlsroots *r);
 
-/* Number of certificates in stores that are kept. */
+/* Number of certificates in stores that are kept, for tests. */
 size_t tlsroots_kept(void);
 
 #endif

@@ -232,29 +232,20 @@ static X509_EXTENSION *new_name_constraints(const char *const *dns_names)
 	return extension;
 }
 
-static char *take_text(BIO *bio)
-{
-	char *bytes;
-	long len = BIO_get_mem_data(bio, &bytes);
-	char *text = mem_dupn(bytes, (size_t)len);
-
-	mem_wipe(bytes, (size_t)len);
-	BIO_free(bio);
-	return text;
-}
-
 static int write_pair(X509 *cert, EVP_PKEY *key, struct x509_pair *out)
 {
-	BIO *cert_bio = BIO_new(BIO_s_mem());
-	BIO *key_bio = BIO_new(BIO_s_mem());
-	int ok = PEM_write_bio_X509(cert_bio, cert) == 1 &&
-		PEM_write_bio_PKCS8PrivateKey(key_bio, key, NULL, NULL, 0, NULL, NULL) == 1;
+	BIO *bio = BIO_new(BIO_s_mem());
+	bool ok = PEM_write_bio_X509(bio, cert) == 1;
+	char *text;
+	long len = BIO_get_mem_data(bio, &text);
 
-	out->cert_pem = take_text(cert_bio);
-	out->key_pem = take_text(key_bio);
-	if (!ok)
-		x509_pair_done(out);
-	return ok ? 0 : -1;
+	out->cert_pem = mem_dupn(text, (size_t)len);
+	out->key_pem = privatekey_write(key);
+	BIO_free(bio);
+	if (ok && out->key_pem)
+		return 0;
+	x509_pair_done(out);
+	return -1;
 }
 
 static int check_names(const char *const *dns_names, struct err *err)

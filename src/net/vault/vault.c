@@ -1,30 +1,64 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "net/vault/vault_parts.h"
+#include "net/vault/vault.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
 
+#include "base/fingerprint.h"
+#include "base/hash.h"
 #include "base/mem.h"
+#include "base/shares.h"
+#include "base/timestamp.h"
+#include "net/vault/vaultlogin.h"
+#include "net/vault/vaultreply.h"
+#include "net/vault/vaultrequest.h"
 
-#define LOGINS_MAX 2000 /* over all namespaces */
-#define LOGINS_FEW 4    /* one namespace's maximum from the reserve */
-#define SWEEP_MS   60000
+#define LOGINS_MAX         2000 /* over all namespaces */
+#define LOGINS_FEW         4    /* one namespace's maximum from the reserve */
+#define SWEEP_MS           60000
+#define CERTIFICATE_MIN_MS 10000 /* life of a certificate without a known end */
 
-/* ---- Calls ---- */
+struct vault_entry {
+	char key[FINGERPRINT_TEXT];
+	struct vaultlogin *login;
+	size_t reads; /* calls that use it */
+	char *asker;  /* owned; the namespace whose share it uses: the first that asked */
+	struct shares_hold share;
+	UT_hash_handle hh;
+};
 
-static void on_task(void *arg)
-{
-	struct vault_call *c = arg;
-	struct err *err = c->err;
-	char *value = c->value;
+/* One read of a path: it waits for the login, asks, and again after a check of a refused token. */
+enum state { LOGIN, ASKING, CHECKING };
 
-	c->err = NULL;
-	c->value = NULL;
-	vault_finish(c, value, !err ? vault_time_left(c->pool, c->until_ms) : 0, err);
-	mem_free_secret(value);
-	free(err);
-}
+struct vault_call {
+	struct vault_pool *pool;
+	struct vault_entry *entry; /* NULL: the settings are invalid */
+	enum state state;
+	char *path;       /* encoded */
+	char *shown_path; /* as the user wrote it */
+	char *body;       /* of PKI; NULL: a GET request */
+	char *asker;      /* owned */
+	struct exchange exchange;
+	struct vaultlogin_waiter waiter;
+	uint64_t generation; /* of the token that was sent */
+	struct err *err;     /* owned; of the settings, or the refusal if the token turns out to be valid; NULL */
+	json_t *answer;
+	vault_fn fn;
+	void *arg;
+	struct vault_call *prev, *next;
+};
+
+struct vault_pool {
+	struct loop *loop;
+	struct webclient *client;
+	char *ca_file;
+	bool skip_verify;
+	struct vault_entry *logins;
+	struct shares login_shares; /* logins, by namespace */
+	struct vault_call *calls;
+	struct loop_timer sweep;
+};
 
 /* ---- Logins ---- */
 
@@ -100,14 +134,12 @@ static struct vault_entry *find_login(struct vault_pool *p, const struct vault_s
 	return e;
 }
 
-/* Frees expired responses and unused logins. */
 static void on_sweep(void *arg)
 {
 	struct vault_pool *p = arg;
-	struct vault_entry *e, *next_entry;
+	struct vault_entry *e, *next;
 
-	vaultread_sweep(p);
-	HASH_ITER (hh, p->logins, e, next_entry)
+	HASH_ITER (hh, p->logins, e, next)
 		if (e->reads == 0 && !vaultlogin_in_use(e->login))
 			entry_free(p, e);
 	if (p->logins)
@@ -116,60 +148,144 @@ static void on_sweep(void *arg)
 
 /* ---- Reading ---- */
 
-static void on_deadline(void *arg)
+static void call_free(struct vault_call *c)
+{
+	DL_DELETE(c->pool->calls, c);
+	exchange_done(&c->exchange);
+	vaultlogin_leave(&c->waiter);
+	if (c->entry)
+		c->entry->reads--;
+	json_decref(c->answer);
+	err_keep(&c->err, NULL);
+	free(c->path);
+	free(c->shown_path);
+	free(c->body);
+	free(c->asker);
+	free(c);
+}
+
+static void on_late(void *arg, struct err *err)
+{
+	const struct vault_call *c = arg;
+
+	err_set(err, ERR_TEMPORARY, "%.200s: %s in time", vaultlogin_server(c->entry->login)->address,
+		c->state == LOGIN ? "no login" : "no answer");
+}
+
+static void on_login(void *arg, const struct err *err)
 {
 	struct vault_call *c = arg;
-	struct vaultread *r = c->read;
-	struct err err;
 
-	if (!r)
-		return; /* its result is due in this turn */
-	err_set(&err, ERR_TEMPORARY, "%.200s: %.200s: %s in time", r->shown_path,
-		vaultlogin_server(r->entry->login)->address, r->state == READ_LOGIN ? "no login" : "no answer");
-	vault_call_detach(c);
-	vaultread_drop_if_unwanted(r);
-	vault_finish(c, NULL, 0, &err);
+	if (!err && c->state == CHECKING && vaultlogin_generation(c->entry->login) == c->generation)
+		err = c->err;
+	if (!err)
+		c->state = ASKING;
+	exchange_resume(&c->exchange, err);
 }
 
-/* Joins the call to a read in progress, or queues its task. */
-static void begin(struct vault_call *c, const struct vault_server *server, const struct vault_login *login,
-	const struct vault_secret *secret)
+static enum exchange_verdict on_next(void *arg, struct webrequest *out, struct err *err)
 {
-	struct vault_pool *p = c->pool;
-	struct err err;
-	struct vault_entry *e = find_login(p, server, login, &err);
-	struct vaultread *r = e ? vaultread_find(p, e, secret, server->asker, &err) : NULL;
+	struct vault_call *c = arg;
+	struct vaultlogin *l = c->entry ? c->entry->login : NULL;
 
-	if (r && !vaultread_is_cached(r)) {
-		vaultread_join(r, c);
-		return;
+	if (!l) {
+		*err = *c->err;
+		return EXCHANGE_FAILED;
 	}
-	if (r) {
-		c->value = vaultread_value(r->answer, c, r->shown_path, &err);
-		c->until_ms = r->until_ms;
+	if (c->state == ASKING) {
+		c->generation = vaultlogin_generation(l);
+		vaultrequest_make(vaultlogin_server(l), c->path, vaultlogin_token(l), c->body, out);
+		return EXCHANGE_SEND;
 	}
-	if (!c->value)
-		err_keep(&c->err, &err);
-	DL_APPEND(p->ready, c);
-	loop_task_queue(p->loop, &c->task);
+	if (c->state == CHECKING)
+		vaultlogin_recheck(l, &c->waiter, c->generation);
+	else
+		vaultlogin_wait(l, &c->waiter);
+	return EXCHANGE_WAIT;
 }
+
+static enum exchange_verdict on_read(void *arg, const struct webresponse *response, struct err *err)
+{
+	struct vault_call *c = arg;
+	bool is_late = loop_now_ms(c->pool->loop) >= c->exchange.options.deadline_ms;
+
+	c->answer = vaultrequest_read(&c->exchange, response, NULL, err);
+	if (c->answer)
+		return EXCHANGE_DONE;
+	if (response->status == 0 && is_late)
+		on_late(c, err);
+	if (err->kind != ERR_DENIED || c->err)
+		return EXCHANGE_FAILED;
+	err_keep(&c->err, err);
+	c->state = CHECKING;
+	return EXCHANGE_NEXT;
+}
+
+/* A lease ends with the token. */
+static int64_t good_for_ms(const struct vault_call *c)
+{
+	enum vault_engine engine = c->body ? VAULT_ENGINE_PKI : VAULT_ENGINE_ANY;
+	bool leased;
+	int64_t good_ms = vaultreply_good_for_ms(c->answer, engine, timestamp_now_ms(), &leased),
+		now_ms = loop_now_ms(c->pool->loop), ends_ms = leased ? vaultlogin_ends_ms(c->entry->login) : 0;
+
+	if (good_ms == 0)
+		return c->body ? CERTIFICATE_MIN_MS : 0;
+	if (ends_ms != 0 && ends_ms < now_ms + good_ms)
+		return ends_ms > now_ms ? ends_ms - now_ms : 1;
+	if (leased)
+		vaultlogin_need(c->entry->login, now_ms + good_ms);
+	return good_ms;
+}
+
+static void on_end(void *arg, const struct err *cause)
+{
+	struct vault_call *c = arg;
+	json_t *answer = json_incref(c->answer);
+	int64_t good_ms = answer ? good_for_ms(c) : 0;
+	vault_fn fn = c->fn;
+	void *fn_arg = c->arg;
+	struct err err;
+
+	if (cause) {
+		err = *cause;
+		if (c->entry)
+			err_wrap(&err, "%.200s", c->shown_path);
+	}
+	call_free(c);
+	fn(fn_arg, answer, good_ms, cause ? &err : NULL);
+	json_decref(answer);
+}
+
+static const struct exchange_kind reading = { .next = on_next, .read = on_read, .late = on_late, .end = on_end };
 
 struct vault_call *vault_read(struct vault_pool *p, const struct vault_server *server, const struct vault_login *login,
 	const struct vault_secret *secret, int64_t deadline_ms, vault_fn fn, void *arg)
 {
 	struct vault_call *c = mem_zalloc(sizeof(*c));
-	int64_t left_ms;
+	struct err err;
 
 	c->pool = p;
-	c->engine = secret->engine;
-	c->key = mem_dup(secret->key);
 	c->fn = fn;
 	c->arg = arg;
-	left_ms = deadline_ms - loop_now_ms(p->loop);
-	loop_timer_init(&c->deadline, p->loop, on_deadline, c);
-	loop_task_init(&c->task, on_task, c);
-	begin(c, server, login, secret);
-	loop_timer_set(&c->deadline, left_ms > 0 ? left_ms : 0);
+	c->waiter.fn = on_login;
+	c->waiter.arg = c;
+	c->shown_path = mem_dup(secret->path);
+	c->body = secret->engine == VAULT_ENGINE_PKI ? vaultreply_issue_body(secret) : NULL;
+	c->asker = mem_dup(server->asker ? server->asker : "");
+	c->path = vaultreply_path("", secret->path, "", &err);
+	DL_APPEND(p->calls, c);
+	if (c->path)
+		c->entry = find_login(p, server, login, &err);
+	if (c->entry) {
+		c->entry->reads++;
+		c->exchange = vaultrequest_exchange(p->loop, p->client, vaultlogin_server(c->entry->login), c->asker);
+	} else {
+		err_keep(&c->err, &err);
+		c->exchange = (struct exchange){ .loop = p->loop, .client = p->client, .steps_max = 1 };
+	}
+	c->exchange.options.deadline_ms = deadline_ms > 0 ? deadline_ms : 1;
+	exchange_start(&c->exchange, &reading, c);
 	if (!loop_timer_pending(&p->sweep))
 		loop_timer_set(&p->sweep, SWEEP_MS);
 	return c;
@@ -177,32 +293,21 @@ struct vault_call *vault_read(struct vault_pool *p, const struct vault_server *s
 
 void vault_cancel(struct vault_call *c)
 {
-	struct vaultread *r = c ? c->read : NULL;
-
-	if (!c)
-		return;
-	vault_call_free(c);
-	if (r)
-		vaultread_drop_if_unwanted(r);
+	if (c)
+		call_free(c);
 }
 
 /* ---- Life ---- */
 
 void vault_pool_free(struct vault_pool *p)
 {
-	struct vault_entry *e, *next_entry;
-	struct vaultread *r, *next;
+	struct vault_entry *e, *next;
 
 	if (!p)
 		return;
-	p->freed = true;
-	if (p->depth > 0)
-		return;
-	HASH_ITER (hh, p->reads, r, next)
-		vaultread_free(r);
-	while (p->ready)
-		vault_call_free(p->ready);
-	HASH_ITER (hh, p->logins, e, next_entry)
+	while (p->calls)
+		call_free(p->calls);
+	HASH_ITER (hh, p->logins, e, next)
 		entry_free(p, e);
 	loop_timer_done(&p->sweep);
 	webclient_free(p->client);
@@ -214,12 +319,10 @@ struct vault_pool *vault_pool_new(struct loop *loop, const char *ca_file, bool s
 {
 	struct vault_pool *p = mem_zalloc(sizeof(*p));
 
-	p->end = vault_pool_free;
 	p->loop = loop;
 	p->ca_file = mem_dup(ca_file);
 	p->skip_verify = skip_verify;
 	p->login_shares = (struct shares){ .total = LOGINS_MAX, .few = LOGINS_FEW };
-	vaultread_init_shares(p);
 	p->client = webclient_new(loop, VAULTREQUEST_MS);
 	loop_timer_init(&p->sweep, loop, on_sweep, p);
 	return p;

@@ -6,10 +6,11 @@
  * A client for the HTTP API of HashiCorp Vault (and OpenBao), as far as TriggerAuthentications use
  * it (doc/keda.md 6.3): login with a token or a Kubernetes JWT, reading secrets of key-value
  * engines 1 and 2, issuing certificates. There is one login per server and credentials, shared by
- * all reads and renewed while in use. Knows no Kubernetes objects. Tokens and values are wiped when
- * freed, and never appear in errors.
+ * all reads and renewed while in use. Knows no Kubernetes objects. Tokens are wiped when freed, and
+ * never appear in errors.
  */
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,13 +22,13 @@ struct vault_pool;
 struct vault_call;
 
 /*
- * value (borrowed for the call) or err, never both. good_for_ms: when to read it again (two thirds
- * of a lease, or of a certificate's life; until then all reads get the same value); 0: unknown. The
- * value may be "". ERR_MISSING: no such path or key; ERR_DENIED: login or policy; ERR_INVALID: bad
- * address, path, token or CA file, or the value is not a string, integer or boolean; ERR_TEMPORARY:
+ * answer (borrowed for the call), whose values vaultreply_value reads, or err, never both.
+ * good_for_ms: when to read it again (two thirds of a lease, or of a certificate's life; not
+ * earlier, as that gives another lease or certificate); 0: unknown. ERR_MISSING: no such path;
+ * ERR_DENIED: login or policy; ERR_INVALID: bad address, path, token or CA file; ERR_TEMPORARY:
  * everything else.
  */
-typedef void (*vault_fn)(void *arg, const char *value, int64_t good_for_ms, const struct err *err);
+typedef void (*vault_fn)(void *arg, const json_t *answer, int64_t good_for_ms, const struct err *err);
 
 /*
  * ca_file: VAULT_CACERT, read at each login; NULL: the system's roots. skip_verify:

@@ -21,7 +21,6 @@ enum state { NONE, ASKING, READY, CHECKING };
 
 struct vaultlogin {
 	struct loop *loop;
-	struct webclient *client;
 	struct vaultrequest_server server; /* owns its texts, one reference to its access */
 	char *jwt_body, *jwt;              /* by JWT: the request body and the JWT, wiped; NULL with a given token */
 	char *path;                        /* by JWT: the path of the request */
@@ -32,8 +31,8 @@ struct vaultlogin {
 	int64_t ends_ms; /* loop clock; 0: never */
 	int64_t ttl_ms;
 	bool renewable;
-	struct vaultrequest *asked; /* the login, look-up or check */
-	struct vaultrequest *renewal;
+	struct exchange asked; /* the login, look-up or check */
+	struct exchange renewal;
 	struct loop_timer renew_timer;
 	struct loop_task ready_task; /* calls waiters back when the token is ready */
 	struct vaultlogin_waiter *waiters;
@@ -42,8 +41,6 @@ struct vaultlogin {
 	bool used; /* since the last renewal */
 	bool freed;
 };
-
-static void ask(struct vaultlogin *l);
 
 /* ---- Waiters ---- */
 
@@ -95,35 +92,52 @@ static void set_life(struct vaultlogin *l, const struct vaultreply_token *t)
 		loop_timer_cancel(&l->renew_timer);
 }
 
-static void on_renewed(void *arg, const json_t *answer, size_t size, const struct err *err)
+static enum exchange_verdict renewal_next(void *arg, struct webrequest *out, struct err *err)
 {
 	struct vaultlogin *l = arg;
-	struct vaultreply_token t;
-	int64_t left_ms;
 
-	(void)size;
-	l->renewal = NULL;
-	if (!err && vaultreply_renewal(answer, &t, NULL) == 0) {
+	(void)err;
+	vaultrequest_make(&l->server, "auth/token/renew-self", l->token, "{}", out);
+	return EXCHANGE_SEND;
+}
+
+static enum exchange_verdict renewal_read(void *arg, const struct webresponse *response, struct err *err)
+{
+	struct vaultlogin *l = arg;
+	json_t *answer = vaultrequest_read(&l->renewal, response, NULL, err);
+	struct vaultreply_token t;
+	bool renewed = answer && vaultreply_renewal(answer, &t, NULL) == 0;
+
+	json_decref(answer);
+	if (renewed)
 		set_life(l, &t);
+	return renewed ? EXCHANGE_DONE : EXCHANGE_FAILED;
+}
+
+/* A failure is no error: the token is used until it expires, and is then replaced. */
+static void renewal_end(void *arg, const struct err *err)
+{
+	struct vaultlogin *l = arg;
+	int64_t left_ms = l->ends_ms - loop_now_ms(l->loop);
+
+	if (!err)
 		return;
-	}
-	/* Not an error: the token is used until it expires, and is then replaced. */
-	left_ms = l->ends_ms - loop_now_ms(l->loop);
-	if (err && err->kind == ERR_TEMPORARY && err->http_status != 400 && left_ms > 2 * RENEW_AGAIN_MS)
+	if (err->kind == ERR_TEMPORARY && err->http_status != 400 && left_ms > 2 * RENEW_AGAIN_MS)
 		loop_timer_set(&l->renew_timer, left_ms / 4 > RENEW_AGAIN_MS ? left_ms / 4 : RENEW_AGAIN_MS);
 	else
 		l->renewable = false;
 }
 
+static const struct exchange_kind renewing = { .next = renewal_next, .read = renewal_read, .end = renewal_end };
+
 static void on_renew_timer(void *arg)
 {
 	struct vaultlogin *l = arg;
 
-	if (l->state != READY || ended(l) || l->renewal || !vaultlogin_in_use(l))
+	if (l->state != READY || ended(l) || exchange_runs(&l->renewal) || !vaultlogin_in_use(l))
 		return;
 	l->used = false;
-	l->renewal = vaultrequest_start(l->client, &l->server, "auth/token/renew-self", l->token, "{}", NULL, l->asker,
-		on_renewed, l);
+	exchange_start(&l->renewal, &renewing, l);
 }
 
 /* ---- Getting a token ---- */
@@ -131,8 +145,7 @@ static void on_renew_timer(void *arg)
 static void forget_token(struct vaultlogin *l)
 {
 	loop_timer_cancel(&l->renew_timer);
-	vaultrequest_cancel(l->renewal);
-	l->renewal = NULL;
+	exchange_done(&l->renewal);
 	l->ends_ms = 0;
 	if (!l->jwt)
 		return;
@@ -157,60 +170,87 @@ static void fail(struct vaultlogin *l, const struct err *cause)
 	become(l, NONE, &err);
 }
 
-static void on_asked(void *arg, const json_t *answer, size_t size, const struct err *cause)
+static bool logs_in(const struct vaultlogin *l)
+{
+	return l->jwt && l->state == ASKING;
+}
+
+static enum exchange_verdict asked_next(void *arg, struct webrequest *out, struct err *err)
 {
 	struct vaultlogin *l = arg;
-	struct vaultreply_token t = { .token = NULL };
-	struct err err;
 
-	(void)size;
-	l->asked = NULL;
-	if (!cause && (l->jwt ? vaultreply_login(answer, &t, &err) : vaultreply_lookup(answer, &t, &err)) < 0)
-		cause = &err;
-	if (cause) {
-		fail(l, cause);
-		return;
-	}
+	(void)err;
+	if (logs_in(l))
+		vaultrequest_make(&l->server, l->path, NULL, l->jwt_body, out);
+	else
+		vaultrequest_make(&l->server, "auth/token/lookup-self", l->token, NULL, out);
+	return EXCHANGE_SEND;
+}
+
+static enum exchange_verdict read_token(struct vaultlogin *l, const json_t *answer, struct err *err)
+{
+	struct vaultreply_token t = { .token = NULL };
+
+	if ((l->jwt ? vaultreply_login(answer, &t, err) : vaultreply_lookup(answer, &t, err)) < 0)
+		return EXCHANGE_FAILED;
 	if (t.token) {
 		mem_free_secret(l->token);
 		l->token = t.token;
 	}
 	l->generation++;
 	set_life(l, &t);
-	become(l, READY, NULL);
+	return EXCHANGE_DONE;
 }
+
+/* Of a refused token. */
+static enum exchange_verdict read_check(struct vaultlogin *l, const json_t *answer, const struct err *err)
+{
+	struct vaultreply_token t;
+
+	if (answer && vaultreply_lookup(answer, &t, NULL) == 0)
+		set_life(l, &t);
+	if (answer)
+		return EXCHANGE_DONE;
+	if (err->kind != ERR_DENIED || !l->jwt)
+		return EXCHANGE_FAILED;
+	forget_token(l);
+	l->state = ASKING;
+	return EXCHANGE_NEXT;
+}
+
+static enum exchange_verdict asked_read(void *arg, const struct webresponse *response, struct err *err)
+{
+	struct vaultlogin *l = arg;
+	json_t *answer = vaultrequest_read(&l->asked, response, logs_in(l) ? l->jwt : NULL, err);
+	enum exchange_verdict verdict = l->state == CHECKING ? read_check(l, answer, err)
+		: answer                                     ? read_token(l, answer, err)
+							     : EXCHANGE_FAILED;
+
+	json_decref(answer);
+	return verdict;
+}
+
+/* After another error in a check the token may be valid: the next read tries it. */
+static void asked_end(void *arg, const struct err *err)
+{
+	struct vaultlogin *l = arg;
+
+	if (err && (l->state != CHECKING || err->kind == ERR_DENIED))
+		fail(l, err);
+	else
+		become(l, READY, err);
+}
+
+static const struct exchange_kind asking = { .next = asked_next, .read = asked_read, .end = asked_end };
 
 static void ask(struct vaultlogin *l)
 {
 	forget_token(l);
 	l->state = ASKING;
-	if (l->jwt)
-		l->asked = vaultrequest_start(l->client, &l->server, l->path, NULL, l->jwt_body, l->jwt, l->asker,
-			on_asked, l);
-	else
-		l->asked = vaultrequest_start(l->client, &l->server, "auth/token/lookup-self", l->token, NULL, NULL,
-			l->asker, on_asked, l);
+	exchange_start(&l->asked, &asking, l);
 }
 
-/* ---- Checking a refused token ---- */
-
-static void on_looked_up(void *arg, const json_t *answer, size_t size, const struct err *err)
-{
-	struct vaultlogin *l = arg;
-	struct vaultreply_token t;
-
-	(void)size;
-	l->asked = NULL;
-	if (err && err->kind == ERR_DENIED && l->jwt) {
-		ask(l);
-	} else if (err && err->kind == ERR_DENIED) {
-		fail(l, err);
-	} else { /* after another error the token may be valid: the next read tries it */
-		if (!err && vaultreply_lookup(answer, &t, NULL) == 0)
-			set_life(l, &t);
-		become(l, READY, err);
-	}
-}
+/* ---- Interface ---- */
 
 static void join(struct vaultlogin *l, struct vaultlogin_waiter *w)
 {
@@ -226,12 +266,9 @@ void vaultlogin_recheck(struct vaultlogin *l, struct vaultlogin_waiter *w, uint6
 		return;
 	}
 	l->state = CHECKING;
-	l->asked = vaultrequest_start(l->client, &l->server, "auth/token/lookup-self", l->token, NULL, NULL, l->asker,
-		on_looked_up, l);
+	exchange_start(&l->asked, &asking, l);
 	join(l, w);
 }
-
-/* ---- Interface ---- */
 
 void vaultlogin_wait(struct vaultlogin *l, struct vaultlogin_waiter *w)
 {
@@ -243,7 +280,8 @@ void vaultlogin_wait(struct vaultlogin *l, struct vaultlogin_waiter *w)
 	} else if (l->state == READY) {
 		loop_task_queue(l->loop, &l->ready_task);
 		/* it was idle when renewal was due */
-		if (l->renewable && l->ttl_ms > 0 && !l->renewal && !loop_timer_pending(&l->renew_timer))
+		if (l->renewable && l->ttl_ms > 0 && !exchange_runs(&l->renewal) &&
+			!loop_timer_pending(&l->renew_timer))
 			loop_timer_set(&l->renew_timer, 0);
 	}
 }
@@ -387,7 +425,7 @@ struct vaultlogin *vaultlogin_new(struct loop *loop, struct webclient *client, c
 	l->server.access = webaccess_for_operator(ca_pem, skip_verify);
 	free(ca_pem);
 	l->loop = loop;
-	l->client = client;
+	l->asked = l->renewal = vaultrequest_exchange(loop, client, &l->server, l->asker);
 	loop_timer_init(&l->renew_timer, loop, on_renew_timer, l);
 	loop_task_init(&l->ready_task, on_ready, l);
 	if (!bad)
@@ -405,8 +443,8 @@ void vaultlogin_free(struct vaultlogin *l)
 	l->freed = true;
 	while ((w = l->waiters) != NULL)
 		vaultlogin_leave(w);
-	vaultrequest_cancel(l->asked);
-	vaultrequest_cancel(l->renewal);
+	exchange_done(&l->asked);
+	exchange_done(&l->renewal);
 	loop_timer_done(&l->renew_timer);
 	loop_task_cancel(l->loop, &l->ready_task);
 	loop_free_later(l->loop, l, really_free);

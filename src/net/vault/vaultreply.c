@@ -21,17 +21,11 @@
 /* Appends the text as one line with single blanks: Vault indents lists of errors. */
 static void put_words(struct buf *out, const char *words)
 {
-	size_t len = strlen(words), step;
-
-	for (size_t i = 0; i < len; i += step) {
-		step = utf8_step(words + i, len - i);
-		if (step == 0)
-			step = 1;
-		else if (step > 1 || ((unsigned char)words[i] > ' ' && words[i] != 0x7f))
-			buf_append(out, words + i, step);
+	for (const char *c = words; *c; c++)
+		if ((unsigned char)*c > ' ' && *c != 0x7f)
+			buf_putc(out, *c);
 		else if (out->len > 0 && out->data[out->len - 1] != ' ')
 			buf_putc(out, ' ');
-	}
 	while (out->len > 0 && out->data[out->len - 1] == ' ')
 		out->data[--out->len] = '\0';
 }
@@ -161,15 +155,20 @@ int vaultreply_login(const json_t *answer, struct vaultreply_token *out, struct 
 
 /* ---- Values ---- */
 
-/* The object with the keys; NULL without data. */
-static const json_t *data_of(const json_t *answer, enum vault_engine engine)
+const json_t *vaultreply_data(const json_t *answer, enum vault_engine engine, struct err *err)
 {
 	const json_t *data = json_object_get(answer, "data"), *inner = json_object_get(data, "data");
 	bool versioned = engine == VAULT_ENGINE_KV2 ||
 		(engine == VAULT_ENGINE_ANY && (json_is_object(inner) || json_is_null(inner)));
 	const json_t *keys = versioned ? inner : data;
 
-	return json_is_object(keys) ? keys : NULL;
+	if (json_is_object(keys))
+		return keys;
+	err_set(err, ERR_MISSING, "%s",
+		engine == VAULT_ENGINE_KV2 && json_is_object(data) && !inner
+			? "not a secret of key-value engine 2: the answer has no `data` in its data"
+			: "the answer has no data: was it deleted?");
+	return NULL;
 }
 
 static char *text_of(const json_t *value, const char *key, struct err *err)
@@ -206,16 +205,11 @@ static char *joined(const json_t *list, const char *key, struct err *err)
 	return buf_take(&out);
 }
 
-char *vaultreply_value(const json_t *answer, enum vault_engine engine, const char *key, struct err *err)
+char *vaultreply_value(const json_t *data, enum vault_engine engine, const char *key, struct err *err)
 {
-	const json_t *data = data_of(answer, engine), *value = json_object_get(data, key);
+	const json_t *value = json_object_get(data, key);
 
-	if (!data && engine == VAULT_ENGINE_KV2 && json_is_object(json_object_get(answer, "data")) &&
-		!json_object_get(json_object_get(answer, "data"), "data"))
-		err_set(err, ERR_MISSING, "not a secret of key-value engine 2: the answer has no `data` in its data");
-	else if (!data)
-		err_set(err, ERR_MISSING, "the answer has no data: was it deleted?");
-	else if (!value || json_is_null(value))
+	if (!value || json_is_null(value))
 		err_set(err, ERR_MISSING, "no key \"%.100s\"", key);
 	else if (json_is_string(value))
 		return text_of(value, key, err);

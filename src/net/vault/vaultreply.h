@@ -40,12 +40,17 @@ int vaultreply_lookup(const json_t *answer, struct vaultreply_token *out, struct
 bool vaultreply_is_token(const char *text); /* visible ASCII, not too long: valid in a header */
 
 /*
- * The value of a key: strings as they are, integers and booleans as in JSON (KEDA gives "" for
- * those), for PKI also lists of strings (ca_chain), joined by newlines. ERR_MISSING without the key
- * or any data (a deleted version), ERR_INVALID for other types. The caller owns it:
- * mem_free_secret.
+ * The object with the keys and values of a response, borrowed; NULL with ERR_MISSING without (a
+ * deleted version).
  */
-char *vaultreply_value(const json_t *answer, enum vault_engine engine, const char *key, struct err *err);
+const json_t *vaultreply_data(const json_t *answer, enum vault_engine engine, struct err *err);
+
+/*
+ * The value of a key: strings as they are, integers and booleans as in JSON (KEDA gives "" for
+ * those), for PKI also lists of strings (ca_chain), joined by newlines. ERR_MISSING without the
+ * key, ERR_INVALID for other types. The caller owns it: mem_free_secret.
+ */
+char *vaultreply_value(const json_t *data, enum vault_engine engine, const char *key, struct err *err);
 
 /*
  * How long the response may be used before it is read again: two thirds of its lease, or, for a

@@ -3,40 +3,41 @@
 #define NET_VAULT_VAULTREQUEST_H
 
 /*
- * One request to a Vault server, for net/vault and net/vault/vaultlogin, sent by net/web/webclient:
- * its headers, at most one redirect and none to another server (which would get the token), and the
- * response as JSON or an error. Does not log in.
+ * The requests of exchanges (net/web/exchange) with a Vault server, and their responses as JSON or
+ * an error: for net/vault and net/vault/vaultlogin. At most one redirect is followed, and none to
+ * another server, which would get the token. Does not log in.
  */
 
 #include <jansson.h>
 
 #include "base/err.h"
-#include "net/web/webclient.h"
-
-struct vaultrequest;
+#include "net/web/exchange.h"
 
 #define VAULTREQUEST_MS 30000 /* of a request with the wait for its turn; callers have their own deadlines */
 
-struct vaultrequest_server {      /* borrowed during vaultrequest_start */
+struct vaultrequest_server {      /* borrowed by exchanges until their end */
 	char *address;            /* "https://vault:8200", no slash at the end */
 	char *namespace_;         /* NULL */
 	struct webaccess *access; /* its TLS settings */
 };
 
 /*
- * answer (borrowed for the call) or err, never both; size: bytes of the response. Messages begin
- * with the server's address.
+ * The owner's part of an exchange of at most two requests. client: has a default time-out of
+ * VAULTREQUEST_MS. asker: the namespace whose turns and shares it uses ("": several); borrowed.
  */
-typedef void (*vaultrequest_fn)(void *arg, const json_t *answer, size_t size, const struct err *err);
+struct exchange vaultrequest_exchange(struct loop *loop, struct webclient *client,
+	const struct vaultrequest_server *server, const char *asker);
+
+/* Makes a request. path: encoded, below /v1/. token NULL: none. body NULL: GET, else POST. */
+void vaultrequest_make(const struct vaultrequest_server *server, const char *path, const char *token, const char *body,
+	struct webrequest *out);
 
 /*
- * path: encoded, below /v1/. token NULL: none. body NULL: GET, else POST. secret: another text that
- * is sent and must not be repeated in an error; NULL. asker: the namespace whose turns and shares
- * it uses ("": several). All are copied. client: has a default time-out of VAULTREQUEST_MS.
+ * Reads the response to the exchange's request: the object, owned by the caller; or NULL and *err,
+ * whose message begins with the server's origin and repeats neither the token nor `secret`, another
+ * text that was sent (NULL).
  */
-struct vaultrequest *vaultrequest_start(struct webclient *client, const struct vaultrequest_server *server,
-	const char *path, const char *token, const char *body, const char *secret, const char *asker,
-	vaultrequest_fn fn, void *arg);
-void vaultrequest_cancel(struct vaultrequest *r); /* NULL is fine */
+json_t *vaultrequest_read(const struct exchange *x, const struct webresponse *response, const char *secret,
+	struct err *err);
 
 #endif

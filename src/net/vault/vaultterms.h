@@ -32,7 +32,7 @@ enum vault_engine {
 
 struct vault_secret {
 	enum vault_engine engine;
-	const char *path, *key;
+	const char *path;
 	/* PKI; NULL when absent */
 	const char *common_name, *alt_names, *ip_sans, *uri_sans, *other_sans, *ttl, *format;
 };

@@ -82,6 +82,7 @@ static void wait(struct exchange *x)
 
 static void respond(struct exchange *x, const struct webresponse *response)
 {
+	int64_t after_ms;
 	struct err err;
 
 	err_clear(&err);
@@ -98,9 +99,11 @@ static void respond(struct exchange *x, const struct webresponse *response)
 		break;
 	case EXCHANGE_DONE: end(x, NULL); break;
 	case EXCHANGE_FAILED:
+		after_ms = err.retry_after_ms;
 		if (response->status && webaccess_must_hide(x->options.access, response, err.msg))
 			err_set(&err, err.kind, "HTTP status %d; its text is not shown, as it repeats a credential",
 				response->status);
+		err.retry_after_ms = after_ms;
 		end(x, &err);
 		break;
 	}
@@ -170,6 +173,11 @@ static void on_late(void *arg)
 }
 
 /* ---- Interface ---- */
+
+bool exchange_runs(const struct exchange *x)
+{
+	return x->kind != NULL;
+}
 
 void exchange_start(struct exchange *x, const struct exchange_kind *kind, void *arg)
 {

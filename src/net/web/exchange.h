@@ -12,7 +12,7 @@
  *           WAIT -> exchange_resume, which sends the request if there is one, else calls next
  *
  * An exchange is a member of its owner, who fills in the first part before exchange_start. Used by
- * net/web/webtoken (identities) and net/web/webauth (trigger types, secret managers).
+ * net/web/webtoken (identities), net/web/webauth (trigger types, secret managers) and net/vault.
  */
 
 #include <stdbool.h>
@@ -79,6 +79,7 @@ void exchange_start(struct exchange *x, const struct exchange_kind *kind, void *
  * made, otherwise the exchange fails. Never inside next or read.
  */
 void exchange_resume(struct exchange *x, const struct err *err);
+bool exchange_runs(const struct exchange *x);
 /* Ends it without a callback, in any state, and wipes its request; fine if it never began. */
 void exchange_done(struct exchange *x);
 

@@ -344,16 +344,15 @@ static bool is_followed(const struct webclient_call *call, const struct httpc_re
  */
 static int redirect(struct webclient_call *call, const char *location, struct err *err)
 {
-	char *url, *user, *password;
 	struct httpurl_place place;
+	char *url;
 
 	if (++call->redirects > REDIRECTS_MAX)
 		return err_set(err, ERR_INVALID, "%s: redirected more than %d times", httphost_origin(call->host),
 			REDIRECTS_MAX);
-	if (httpurl_split_user(location, &url, &user, &password, err) < 0)
+	url = httpurl_without_user(location, err);
+	if (!url)
 		return err_wrap(err, "%s: redirected, and the new URL", httphost_origin(call->host));
-	free(user);
-	mem_free_secret(password);
 	httpurl_place(url, &place, err);
 	call->hides_host |= webaccess_echoes_secret(call->access, place.host, NULL) ||
 		(call->credential && credential_echoes_secret(call->credential, place.host, NULL));

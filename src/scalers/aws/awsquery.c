@@ -30,49 +30,33 @@ const struct param_table awsquery_table = PARAM_LOGIN_TABLE(rows);
 /* ---- Building ---- */
 
 /* With one trailing slash. */
-static int take_endpoint(const char *endpoint, char **url, struct err *err)
-{
-	char *clean, *user, *password;
-	size_t len;
-
-	if (httpurl_split_user(endpoint, &clean, &user, &password, err))
-		return err_wrap(err, "parameter \"awsEndpoint\"");
-	free(user);
-	mem_free_secret(password);
-	len = strlen(clean);
-	while (len > 0 && clean[len - 1] == '/')
-		len--;
-	*url = mem_printf("%.*s/", (int)len, clean);
-	free(clean);
-	return 0;
-}
-
 static int take_url(const struct awsquery_fields *f, const char *service, char **url, struct err *err)
 {
-	MEM_AUTO char *usual = awsregion_url(service, f->region);
+	MEM_AUTO char *usual = awsregion_url(service, f->region),
+		      *clean = httpurl_without_user(f->endpoint ? f->endpoint : usual, err);
 
-	return take_endpoint(f->endpoint ? f->endpoint : usual, url, err);
+	if (!clean)
+		return params_wrap(err, "awsEndpoint");
+	httpurl_cut_slashes(clean);
+	*url = mem_printf("%s/", clean);
+	return 0;
 }
 
 int awsquery_login(struct scaler_build *b, const char *service, struct httplogin *out, struct err *err)
 {
-	struct awsquery_fields f = { 0 };
+	const struct awsquery_fields *f = params_read_login(b, &awsquery_table, sizeof(*f), err);
 	struct webaccess_config config = { .service = service };
-	int rc = params_read_rows(b, &awsquery_table, 0, &f, err);
+	int rc = f ? awslogin_read(b->params, f->region, &config.identity, err) : -1;
 
-	if (rc == 0) {
-		rc = awslogin_read(b->params, f.region, &config.identity, err);
-		b->open |= rc == 1;
+	b->open |= rc == 1;
+	if (rc < 0)
+		return -1;
+	if (b->open) {
+		identity_unref(config.identity);
+		return 0;
 	}
-	if (rc >= 0 && !b->open) {
-		config.region = f.region;
-		rc = take_url(&f, service, &out->url, err);
-		out->access = rc == 0 ? webaccess_new(&config, err) : NULL;
-		rc = out->access ? 0 : -1;
-	}
-	identity_unref(config.identity);
-	params_done(&awsquery_table, &f);
-	return rc < 0 ? -1 : 0;
+	config.region = f->region;
+	return httplogin_log_in(out, &config, err) || take_url(f, service, &out->url, err) ? -1 : 0;
 }
 
 /* ---- Asking ---- */

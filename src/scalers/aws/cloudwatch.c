@@ -13,6 +13,7 @@
 #include "scalers/aws/awsquery.h"
 #include "scalers/login/awslogin.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 #include "scalers/values/metricvalue.h"
 
 #define FORM_MAX   ((size_t)1 << 16)
@@ -227,7 +228,7 @@ static void put_time(struct buf *form, const char *name, int64_t unix_s)
 
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
-	const struct cloudwatch *q = ask->base.question->data;
+	const struct cloudwatch *q = ask->data;
 	struct cloudwatch_window w = cloudwatch_window(timestamp_now_ms() / 1000, q->period_s, q->offset_s,
 		q->length_s);
 	struct buf form = BUF_INIT(2 * FORM_MAX);
@@ -285,16 +286,15 @@ enum cloudwatch_found cloudwatch_read(const char *body, size_t len, double *out,
 static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	const struct cloudwatch *q = ask->base.question->data;
+	const struct cloudwatch *q = ask->data;
 	enum cloudwatch_found found;
 
 	if (awsquery_expect(answer, "cloudwatch:GetMetricData", err))
 		return EXCHANGE_FAILED;
 	found = cloudwatch_read(answer->body, answer->len, &out->value, err);
-	if (found == CLOUDWATCH_NOTHING && !q->empty_is_least) {
-		err_set(err, ERR_INVALID, "empty metric data received, ignoreNullValues is false, returning error");
-		return EXCHANGE_FAILED;
-	}
+	if (found == CLOUDWATCH_NOTHING && !q->empty_is_least)
+		return err_set(err, ERR_INVALID,
+			"empty metric data received, ignoreNullValues is false, returning error");
 	if (found == CLOUDWATCH_NOTHING)
 		out->value = q->least;
 	return found == CLOUDWATCH_FAILED ? EXCHANGE_FAILED : EXCHANGE_DONE;
@@ -309,8 +309,7 @@ const struct scaler_type cloudwatch_scaler_type = {
 	.data_size = sizeof(struct cloudwatch),
 	.build = build,
 	.data_done = data_done,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 	.metered = true,
 };

@@ -8,12 +8,10 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
-#include "scalers/scaler.h"
-
-extern const struct scaler_type cloudwatch_scaler_type;
 
 /* ---- Pure; public for tests and fuzzing ---- */
 

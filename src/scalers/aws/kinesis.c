@@ -9,6 +9,7 @@
 #include "scalers/aws/awsquery.h"
 #include "scalers/login/awslogin.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 
 struct kinesis {
 	struct httplogin login;
@@ -36,7 +37,7 @@ static char *make_body(const char *stream, struct err *err)
 	char *text = body ? json_text(body) : NULL;
 
 	if (!body) /* not UTF-8 */
-		err_set(err, ERR_INVALID, "parameter \"streamName\": is not UTF-8");
+		params_wrong(err, "streamName", ": is not UTF-8");
 	json_decref(body);
 	return text;
 }
@@ -45,7 +46,7 @@ static int build(struct scaler_build *b, struct err *err)
 {
 	struct kinesis *q = b->data;
 
-	b->metric_name = params_normalise(mem_printf("aws-kinesis-%s", q->stream));
+	b->metric_name = mem_printf("aws-kinesis-%s", q->stream);
 	if (awsquery_login(b, "kinesis", &q->login, err))
 		return -1;
 	q->body = make_body(q->stream, err);
@@ -56,7 +57,7 @@ static int build(struct scaler_build *b, struct err *err)
 
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
-	const struct kinesis *q = ask->base.question->data;
+	const struct kinesis *q = ask->data;
 
 	(void)err;
 	awsquery_post_json(&q->login, "Kinesis_20131202.DescribeStreamSummary", "1.1", q->body, out);
@@ -79,17 +80,17 @@ int kinesis_read(const char *body, size_t len, double *out, struct err *err)
 static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	const struct kinesis *q = ask->base.question->data;
-
-	if (awsquery_expect(answer, "kinesis:DescribeStreamSummary", err) ||
-		kinesis_read(answer->body, answer->len, &out->value, err)) {
-		err_wrap(err, "stream %.200s", q->stream);
-		return EXCHANGE_FAILED;
-	}
-	return EXCHANGE_DONE;
+	(void)ask;
+	return awsquery_expect(answer, "kinesis:DescribeStreamSummary", err) ||
+			kinesis_read(answer->body, answer->len, &out->value, err)
+		? EXCHANGE_FAILED
+		: EXCHANGE_DONE;
 }
 
-static const struct httpsource_type http = { .request = request, .read = judge };
+static const struct httpsource_type http = { .subject = "stream",
+	.subject_at = AT(stream),
+	.request = request,
+	.read = judge };
 
 const struct scaler_type kinesis_scaler_type = {
 	.name = "aws-kinesis-stream",
@@ -98,7 +99,6 @@ const struct scaler_type kinesis_scaler_type = {
 	.data_size = sizeof(struct kinesis),
 	.build = build,
 	.data_done = data_done,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 };

@@ -4,10 +4,9 @@
 
 /* Trigger type `aws-kinesis-stream` (doc/keda.md 8.23): open shards of a stream. */
 
-#include "base/err.h"
-#include "scalers/scaler.h"
+#include <stddef.h>
 
-extern const struct scaler_type kinesis_scaler_type;
+#include "base/err.h"
 
 /* Pure; public for tests and fuzzing. 0, or -1 with an error. */
 int kinesis_read(const char *body, size_t len, double *out, struct err *err);

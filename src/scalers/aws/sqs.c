@@ -9,6 +9,7 @@
 #include "scalers/aws/awsquery.h"
 #include "scalers/login/awslogin.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 
 #define DIGITS_MAX 15 /* so that sums are exact */
 
@@ -64,7 +65,7 @@ char *sqs_queue_name(const char *url, struct err *err)
 	len = name ? strcspn(name + 1, "/?#") : 0;
 	if (len > 0 && name[1 + len] != '/')
 		return mem_dupn(name + 1, len);
-	err_set(err, ERR_INVALID, "parameter \"queueURL\": cannot get queueName from queueURL");
+	params_wrong(err, "queueURL", ": cannot get queueName from queueURL");
 	return NULL;
 }
 
@@ -75,7 +76,7 @@ static char *make_body(const char *queue_url, unsigned also, struct err *err)
 	char *text;
 
 	if (!body) { /* not UTF-8 */
-		err_set(err, ERR_INVALID, "parameter \"queueURL\": is not UTF-8");
+		params_wrong(err, "queueURL", ": is not UTF-8");
 		return NULL;
 	}
 	for (size_t i = 0; i < MEM_COUNT(attributes); i++)
@@ -95,7 +96,7 @@ static int build(struct scaler_build *b, struct err *err)
 		q->name = sqs_queue_name(q->queue_url, err);
 		if (!q->name)
 			return -1;
-		b->metric_name = params_normalise(mem_printf("aws-sqs-%s", q->name));
+		b->metric_name = mem_printf("aws-sqs-%s", q->name);
 	}
 	if (awsquery_login(b, "sqs", &q->login, err))
 		return -1;
@@ -107,7 +108,7 @@ static int build(struct scaler_build *b, struct err *err)
 
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
-	const struct sqs *q = ask->base.question->data;
+	const struct sqs *q = ask->data;
 
 	(void)err;
 	awsquery_post_json(&q->login, "AmazonSQS.GetQueueAttributes", "1.0", q->body, out);
@@ -143,17 +144,18 @@ int sqs_read(const char *body, size_t len, unsigned also, double *out, struct er
 static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	const struct sqs *q = ask->base.question->data;
+	const struct sqs *q = ask->data;
 
-	if (awsquery_expect(answer, "sqs:GetQueueAttributes", err) ||
-		sqs_read(answer->body, answer->len, q->also, &out->value, err)) {
-		err_wrap(err, "queue %.100s", q->name);
-		return EXCHANGE_FAILED;
-	}
-	return EXCHANGE_DONE;
+	return awsquery_expect(answer, "sqs:GetQueueAttributes", err) ||
+			sqs_read(answer->body, answer->len, q->also, &out->value, err)
+		? EXCHANGE_FAILED
+		: EXCHANGE_DONE;
 }
 
-static const struct httpsource_type http = { .request = request, .read = judge };
+static const struct httpsource_type http = { .subject = "queue",
+	.subject_at = AT(name),
+	.request = request,
+	.read = judge };
 
 const struct scaler_type sqs_scaler_type = {
 	.name = "aws-sqs-queue",
@@ -162,7 +164,6 @@ const struct scaler_type sqs_scaler_type = {
 	.data_size = sizeof(struct sqs),
 	.build = build,
 	.data_done = data_done,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 };

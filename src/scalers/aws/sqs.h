@@ -6,9 +6,6 @@
 
 #include "base/err.h"
 #include "net/http/webrequest.h"
-#include "scalers/scaler.h"
-
-extern const struct scaler_type sqs_scaler_type;
 
 /* ---- Pure; public for tests and fuzzing ---- */
 

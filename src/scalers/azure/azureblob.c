@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/azure/azureblob.h"
-
+/*
+ * Trigger type `azure-blob` (doc/keda.md 8.25): blobs of a container of Azure Storage. Over
+ * scalers/http/httpsource, page by page; storageaccount logs in, storagexml counts, blobglob
+ * matches names.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +15,7 @@
 #include "scalers/azure/storageaccount.h"
 #include "scalers/azure/storagexml.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 
 /* Blobs of one page, some 2 MiB, and of a whole ask. */
 #define PAGE_MAX   2000
@@ -79,14 +83,14 @@ static int take_names(struct blobs *q, struct err *err)
 	if (q->pattern || q->recursive)
 		*q->delimiter = '\0';
 	q->glob = q->pattern ? blobglob_new(q->pattern, err) : NULL;
-	return q->pattern && !q->glob ? err_wrap(err, "parameter \"globPattern\"") : 0;
+	return q->pattern && !q->glob ? params_wrap(err, "globPattern") : 0;
 }
 
 static int build(struct scaler_build *b, struct err *err)
 {
 	struct blobs *q = b->data;
 
-	b->metric_name = params_normalise(mem_printf("azure-blob-%s", q->container));
+	b->metric_name = mem_printf("azure-blob-%s", q->container);
 	if (take_names(q, err) || storageaccount_login(b, &service, &q->account, err))
 		return -1;
 	b->timeout_ms = TIMEOUT_MS;
@@ -131,7 +135,7 @@ static void put_parameter(struct buf *query, const char *name, const char *value
 
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
-	const struct blobs *q = ask->base.question->data;
+	const struct blobs *q = ask->data;
 	struct blob_state *n = ask->state;
 	struct buf query = BUF_INIT(QUERY_MAX);
 	int rc;
@@ -155,16 +159,14 @@ static bool piece(struct httpsource *ask, const char *bytes, size_t len, size_t 
 	struct blob_state *n = ask->state;
 
 	n->budget = BLOBGLOB_BUDGET;
-	if (storagexml_feed(n->page, bytes, len, err)) {
-		err_wrap(err, "container %.100s", n->question->container);
+	if (storagexml_feed(n->page, bytes, len, err))
 		return false;
-	}
 	*kept = storagexml_kept(n->page);
 	return true;
 }
 
 /* An incomplete list fails: with a pattern or a prefix its count may be far too low. */
-static int next_page(struct httpsource *ask, char *marker, struct err *err)
+static enum exchange_verdict next_page(struct httpsource *ask, char *marker, struct err *err)
 {
 	struct blob_state *n = ask->state;
 
@@ -177,39 +179,31 @@ static int next_page(struct httpsource *ask, char *marker, struct err *err)
 			ALL_MAX);
 	free(n->marker);
 	n->marker = mem_dup(marker);
-	return 0;
-}
-
-static enum exchange_verdict judge_page(struct httpsource *ask, struct answer *out, struct err *err)
-{
-	struct blob_state *n = ask->state;
-	MEM_AUTO char *marker = NULL;
-	size_t count;
-
-	n->budget = BLOBGLOB_BUDGET;
-	if (storagexml_end(n->page, &count, &marker, err))
-		return EXCHANGE_FAILED;
-	n->count += (double)count;
-	if (*marker)
-		return next_page(ask, marker, err) ? EXCHANGE_FAILED : EXCHANGE_NEXT;
-	out->value = n->count;
-	return EXCHANGE_DONE;
+	return EXCHANGE_NEXT;
 }
 
 static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	const struct blobs *q = ask->base.question->data;
-	enum exchange_verdict verdict = EXCHANGE_FAILED;
+	struct blob_state *n = ask->state;
+	MEM_AUTO char *marker = NULL;
+	size_t count;
 
-	if (storageaccount_expect(answer, "permission l, or the role Storage Blob Data Reader", err) == 0)
-		verdict = judge_page(ask, out, err);
-	if (verdict == EXCHANGE_FAILED)
-		err_wrap(err, "container %.100s", q->container);
-	return verdict;
+	if (storageaccount_expect(answer, "permission l, or the role Storage Blob Data Reader", err))
+		return EXCHANGE_FAILED;
+	n->budget = BLOBGLOB_BUDGET;
+	if (storagexml_end(n->page, &count, &marker, err))
+		return EXCHANGE_FAILED;
+	n->count += (double)count;
+	if (*marker)
+		return next_page(ask, marker, err);
+	out->value = n->count;
+	return EXCHANGE_DONE;
 }
 
-static const struct httpsource_type http = { .max_body = ANSWER_MAX,
+static const struct httpsource_type http = { .subject = "container",
+	.subject_at = AT(container),
+	.max_body = ANSWER_MAX,
 	.state_size = sizeof(struct blob_state),
 	.state_done = state_done,
 	.request = request,
@@ -224,7 +218,6 @@ const struct scaler_type azureblob_scaler_type = {
 	.data_size = sizeof(struct blobs),
 	.build = build,
 	.data_done = data_done,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 };

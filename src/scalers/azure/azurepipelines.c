@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/azure/azurepipelines.h"
-
+/*
+ * Trigger type `azure-pipelines` (doc/keda.md 8.27): jobs that wait for an agent in a pool of Azure
+ * DevOps. Over scalers/http/httpsource; pipelinejobs counts.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +15,7 @@
 #include "scalers/http/httpsource.h"
 #include "scalers/login/azurelogin.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 
 /* 250 jobs take about 1 MiB. */
 #define ANSWER_MAX ((size_t)4 << 20)
@@ -78,51 +81,42 @@ static int check(const struct pipelines *f, struct err *err)
 	if (f->fetched && f->parent)
 		return err_set_about(err, "jobsToFetch", "cannot specify both jobsToFetch and parent at the same time");
 	if (f->login.url && f->login.url[strlen(f->login.url) - 1] == '/')
-		return err_set(err, ERR_INVALID,
-			"parameter \"organizationURL\": failed to extract organization name from organizationURL: it "
+		return params_wrong(err, "organizationURL",
+			": failed to extract organization name from organizationURL: it "
 			"must not end with a slash");
 	if (!f->pool_name && f->pool_id <= 0)
 		return err_set_about(err, "poolName", "no poolName or poolID given");
 	if (f->demands.count > PIPELINEJOBS_DEMANDS_MAX)
-		return err_set(err, ERR_INVALID, "parameter \"demands\": %zu are given, at most %d are allowed",
-			f->demands.count, PIPELINEJOBS_DEMANDS_MAX);
+		return params_wrong(err, "demands", ": %zu are given, at most %d are allowed", f->demands.count,
+			PIPELINEJOBS_DEMANDS_MAX);
 	return 0;
 }
 
 /* Basic authentication with an empty user name, which webaccess cannot express. */
-static int log_in_by_token(const char *token, struct webaccess **out, struct err *err)
+static int log_in_by_token(const char *token, struct httplogin *out, struct err *err)
 {
 	char *pair = mem_printf(":%s", token), *encoded = base64_encode(pair, strlen(pair)),
 	     *value = mem_printf("Basic %s", encoded);
 	struct webaccess_config config = { .header_name = "Authorization", .header_value = value, .password = token };
+	int rc = httplogin_log_in(out, &config, err);
 
-	*out = webaccess_new(&config, err);
 	mem_free_secret(pair);
 	mem_free_secret(encoded);
 	mem_free_secret(value);
-	return *out ? 0 : err_wrap(err, "parameter \"personalAccessToken\"");
+	return rc ? params_wrap(err, "personalAccessToken") : 0;
 }
 
 /* As kscaled itself, which needs access to the organization. */
-static int log_in_as_workload(const struct pod_identity *pod, const char *url, struct webaccess **out, struct err *err)
+static int log_in_as_workload(const struct pod_identity *pod, struct httplogin *out, struct err *err)
 {
 	struct disclosure to = { .service = AZURECLOUD_DEVOPS };
 	struct webaccess_config config = { 0 };
-	struct httpurl_place place = { 0 };
-	MEM_AUTO char *host = NULL;
+	MEM_AUTO char *host = disclosure_take_url(&to, out->url, err);
 
-	if (httpurl_place(url, &place, err))
-		return err_wrap(err, "parameter \"organizationURL\"");
-	host = httpurl_host_header(&place);
-	to.host = host;
-	to.clear = strcmp(place.scheme, "https") != 0;
-	config.identity = azurelogin_new(pod, NULL, &to, err);
-	httpurl_place_done(&place);
+	config.identity = host ? azurelogin_new(pod, NULL, &to, err) : NULL;
 	if (!config.identity)
-		return err_wrap(err, "parameter \"organizationURL\"");
-	*out = webaccess_new(&config, err);
-	identity_unref(config.identity);
-	return *out ? 0 : -1;
+		return params_wrap(err, "organizationURL");
+	return httplogin_log_in(out, &config, err);
 }
 
 /* Reduces equivalent settings to one form, for the question's key. */
@@ -137,12 +131,10 @@ static void settle(struct pipelines *q)
 
 static int read_url(struct pipelines *q, struct err *err)
 {
-	char *clean = NULL, *user = NULL, *password = NULL;
+	char *clean = httpurl_without_user(q->login.url, err);
 
-	if (httpurl_split_user(q->login.url, &clean, &user, &password, err))
-		return err_wrap(err, "parameter \"organizationURL\"");
-	free(user);
-	mem_free_secret(password);
+	if (!clean)
+		return params_wrap(err, "organizationURL");
 	mem_free_secret(q->login.url);
 	q->login.url = clean;
 	return 0;
@@ -163,23 +155,21 @@ static int log_in(struct scaler_build *b, char *token, struct err *err)
 		return -1;
 	if (token)
 		token[strcspn(token, "\r\n")] = '\0'; /* a Secret made from a file ends with a line break */
-	return token ? log_in_by_token(token, &q->login.access, err)
-		     : log_in_as_workload(b->params->identity, q->login.url, &q->login.access, err);
+	return token ? log_in_by_token(token, &q->login, err) : log_in_as_workload(b->params->identity, &q->login, err);
 }
 
 static int build(struct scaler_build *b, struct err *err)
 {
 	struct pipelines *q = b->data;
-	struct pipelines_login f = { 0 };
-	int rc = check(q, err) || params_read_rows(b, &login_table, 0, &f, err) || (!b->open && log_in(b, f.token, err))
-		? -1
-		: 0;
+	struct pipelines_login *f;
 
+	if (check(q, err))
+		return -1;
 	settle(q);
-	b->metric_name = params_normalise(q->pool_name ? mem_printf("azure-pipelines-%s", q->pool_name)
-						       : mem_printf("azure-pipelines-%lld", (long long)q->pool_id));
-	params_done(&login_table, &f);
-	return rc;
+	b->metric_name = q->pool_name ? mem_printf("azure-pipelines-%s", q->pool_name)
+				      : mem_printf("azure-pipelines-%lld", (long long)q->pool_id);
+	f = params_read_login(b, &login_table, sizeof(*f), err);
+	return !f || (!b->open && log_in(b, f->token, err)) ? -1 : 0;
 }
 
 /* ---- Asking ---- */
@@ -187,7 +177,7 @@ static int build(struct scaler_build *b, struct err *err)
 /* The state is a bool: the request looks up the pool by name. */
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
-	const struct pipelines *q = ask->base.question->data;
+	const struct pipelines *q = ask->data;
 	struct buf url = BUF_INIT(URL_MAX);
 	bool *for_pool = ask->state;
 
@@ -264,7 +254,7 @@ static enum exchange_verdict read_jobs(const struct pipelines *q, const json_t *
 static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	struct pipelines *q = ask->base.question->data;
+	struct pipelines *q = ask->data;
 	const bool *for_pool = ask->state;
 	enum exchange_verdict verdict = EXCHANGE_FAILED;
 	json_t *value = NULL;
@@ -292,7 +282,6 @@ const struct scaler_type azurepipelines_scaler_type = {
 	.tables = { &table, &login_table },
 	.data_size = sizeof(struct pipelines),
 	.build = build,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 };

@@ -10,6 +10,7 @@
 #include "scalers/azure/storageaccount.h"
 #include "scalers/azure/storagexml.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 
 #define COUNT_HEADER "x-ms-approximate-messages-count"
 #define DIGITS_MAX   15
@@ -61,7 +62,7 @@ static int build(struct scaler_build *b, struct err *err)
 {
 	struct queue *q = b->data;
 
-	b->metric_name = params_normalise(mem_printf("azure-queue-%s", q->name));
+	b->metric_name = mem_printf("azure-queue-%s", q->name);
 	return storageaccount_login(b, &service, &q->account, err);
 }
 
@@ -82,7 +83,7 @@ static void state_done(void *state)
 
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
-	const struct queue *q = ask->base.question->data;
+	const struct queue *q = ask->data;
 	struct queue_state *n = ask->state;
 	bool peeks = q->strategy == VISIBLE_ONLY && ask->step == 0;
 
@@ -100,10 +101,8 @@ static bool piece(struct httpsource *ask, const char *bytes, size_t len, size_t 
 
 	if (!n->peeked)
 		return true;
-	if (storagexml_feed(n->peeked, bytes, len, err)) {
-		err_wrap(err, "queue %.100s", ((const struct queue *)ask->base.question->data)->name);
+	if (storagexml_feed(n->peeked, bytes, len, err))
 		return false;
-	}
 	*kept = storagexml_kept(n->peeked);
 	return true;
 }
@@ -139,22 +138,16 @@ static enum exchange_verdict judge_peeked(struct queue_state *n, struct answer *
 static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	const struct queue *q = ask->base.question->data;
 	struct queue_state *n = ask->state;
-	enum exchange_verdict verdict = EXCHANGE_FAILED;
 
-	if (storageaccount_expect(answer, "permission r, or the role Storage Queue Data Reader", err) == 0) {
-		if (n->peeked)
-			verdict = judge_peeked(n, out, err);
-		else if (azurequeue_read_count(answer->wanted[0], &out->value, err) == 0)
-			verdict = EXCHANGE_DONE;
-	}
-	if (verdict == EXCHANGE_FAILED)
-		err_wrap(err, "queue %.100s", q->name);
-	return verdict;
+	if (storageaccount_expect(answer, "permission r, or the role Storage Queue Data Reader", err))
+		return EXCHANGE_FAILED;
+	return n->peeked ? judge_peeked(n, out, err) : azurequeue_read_count(answer->wanted[0], &out->value, err);
 }
 
-static const struct httpsource_type http = { .max_body = ANSWER_MAX,
+static const struct httpsource_type http = { .subject = "queue",
+	.subject_at = AT(name),
+	.max_body = ANSWER_MAX,
 	.state_size = sizeof(struct queue_state),
 	.state_done = state_done,
 	.request = request,
@@ -169,7 +162,6 @@ const struct scaler_type azurequeue_scaler_type = {
 	.data_size = sizeof(struct queue),
 	.build = build,
 	.data_done = data_done,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 };

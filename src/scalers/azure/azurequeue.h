@@ -7,9 +7,7 @@
  * scalers/http/httpsource; storageaccount logs in, storagexml counts messages.
  */
 
-#include "scalers/scaler.h"
-
-extern const struct scaler_type azurequeue_scaler_type;
+#include "base/err.h"
 
 /* Reads the count header. 0, or -1 with ERR_INVALID. */
 int azurequeue_read_count(const char *text, double *out, struct err *err);

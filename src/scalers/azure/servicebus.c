@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/azure/servicebus.h"
-
+/*
+ * Trigger type `azure-servicebus` (doc/keda.md 8.26): messages that wait in a queue or a
+ * subscription of Azure Service Bus, or in all whose names match a regular expression. Over
+ * scalers/http/httpsource: its management API, whose responses servicebusatom reads.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +18,7 @@
 #include "scalers/http/httpsource.h"
 #include "scalers/login/azurelogin.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 #include "scalers/values/re2.h"
 
 /* A page of 100 queues takes about 400 KiB. */
@@ -134,13 +138,14 @@ static int log_in_by_string(const char *connection, struct servicebus *q, struct
 {
 	struct webaccess_config config = { 0 };
 	struct busconnection c;
+	int rc;
 
 	if (!connection)
 		return err_set_about(err, "connection",
 			"no connection setting given: give connection by a TriggerAuthentication or connectionFromEnv, "
 			"or set podIdentity.provider azure-workload in one");
 	if (busconnection_parse(connection, &c, err))
-		return err_wrap(err, "parameter \"connection\"");
+		return params_wrap(err, "connection");
 	q->login.url = mem_printf("https://%s", c.host);
 	q->of_entity = c.entity_path != NULL;
 	if (c.signature) {
@@ -150,9 +155,9 @@ static int log_in_by_string(const char *connection, struct servicebus *q, struct
 		q->key_name = mem_dup(c.key_name);
 		config.password = c.key; /* not sent without a user name */
 	}
-	q->login.access = webaccess_new(&config, err);
+	rc = httplogin_log_in(&q->login, &config, err);
 	busconnection_done(&c);
-	return q->login.access ? 0 : err_wrap(err, "parameter \"connection\"");
+	return rc ? params_wrap(err, "connection") : 0;
 }
 
 static int log_in_as_kscaled(struct scaler_build *b, const char *namespace_, struct servicebus *q, struct err *err)
@@ -164,8 +169,7 @@ static int log_in_as_kscaled(struct scaler_build *b, const char *namespace_, str
 	if (!namespace_)
 		return err_set_about(err, "namespace", "namespace are required when using pod identity");
 	if (!azurecloud_is_label(namespace_))
-		return err_set(err, ERR_INVALID,
-			"parameter \"namespace\" value \"%.100s\" is not a valid namespace name", namespace_);
+		return params_wrong(err, "namespace", "value \"%.100s\" is not a valid namespace name", namespace_);
 	rc = azurecloudparams_read(b->params, AZURECLOUD_SERVICE_BUS, &suffix, err);
 	b->open |= rc == 1;
 	if (rc)
@@ -177,31 +181,27 @@ static int log_in_as_kscaled(struct scaler_build *b, const char *namespace_, str
 		return -1;
 	q->login.url = mem_printf("https://%s", host);
 	q->by_identity = true;
-	q->login.access = webaccess_new(&config, err);
-	identity_unref(config.identity);
-	return q->login.access ? 0 : -1;
+	return httplogin_log_in(&q->login, &config, err);
 }
 
 static int log_in(struct scaler_build *b, struct servicebus *q, struct err *err)
 {
-	struct servicebus_login f = { 0 };
-	int rc = params_read_rows(b, &login_table, 0, &f, err), workload;
+	const struct servicebus_login *f = params_read_login(b, &login_table, sizeof(*f), err);
+	int rc = f ? azurelogin_is_workload(b->params->identity, b->params->type, err) : -1;
 
-	workload = rc ? -1 : azurelogin_is_workload(b->params->identity, b->params->type, err);
-	if (workload > 0)
-		rc = log_in_as_kscaled(b, f.namespace_, q, err);
-	else if (workload == 0 && !b->open)
-		rc = log_in_by_string(f.connection, q, err);
-	params_done(&login_table, &f);
+	if (rc > 0)
+		rc = log_in_as_kscaled(b, f->namespace_, q, err);
+	else if (rc == 0 && !b->open)
+		rc = log_in_by_string(f->connection, q, err);
 	params_add_key(b, q->key_name);
-	return workload < 0 || rc ? -1 : 0;
+	return rc;
 }
 
 static char *make_metric_name(const struct servicebus *q)
 {
 	if (q->by_regex)
 		return mem_dup(q->queue ? "azure-servicebus-queue-regex" : "azure-servicebus-topic-regex");
-	return params_normalise(mem_printf("azure-servicebus-%s", q->queue ? q->queue : q->topic));
+	return mem_printf("azure-servicebus-%s", q->queue ? q->queue : q->topic);
 }
 
 static int build(struct scaler_build *b, struct err *err)
@@ -242,7 +242,7 @@ static void sign(const struct servicebus *q, struct webrequest *out)
 
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
-	const struct servicebus *q = ask->base.question->data;
+	const struct servicebus *q = ask->data;
 	const struct servicebus_state *state = ask->state;
 
 	(void)err;
@@ -377,11 +377,10 @@ static int take_listed(void *arg, const struct servicebusatom_entry *e, struct e
 static enum exchange_verdict end_of_list(const struct servicebus *q, const struct servicebus_state *state,
 	struct answer *out, struct err *err)
 {
-	if (state->counted == 0 && *state->disabled) {
-		err_set(err, ERR_INVALID, "%s %s is disabled, like all others that the regular expression matches",
+	if (state->counted == 0 && *state->disabled)
+		return err_set(err, ERR_INVALID,
+			"%s %s is disabled, like all others that the regular expression matches",
 			q->queue ? "queue" : "subscription", state->disabled);
-		return EXCHANGE_FAILED;
-	}
 	switch (q->operation) {
 	case OPERATION_SUM: out->value = (double)state->sum; break;
 	case OPERATION_MAX: out->value = (double)state->greatest; break;
@@ -394,10 +393,8 @@ static enum exchange_verdict end_of_list(const struct servicebus *q, const struc
 static enum exchange_verdict judge_page(const struct taker *r, const struct servicebusatom *page, struct answer *out,
 	struct err *err)
 {
-	if (!page->is_feed) {
-		err_set(err, ERR_INVALID, "the answer is not a list");
-		return EXCHANGE_FAILED;
-	}
+	if (!page->is_feed)
+		return err_set(err, ERR_INVALID, "the answer is not a list");
 	r->state->seen += page->entries;
 	return page->entries > 0 ? EXCHANGE_NEXT : end_of_list(r->q, r->state, out, err);
 }
@@ -405,28 +402,23 @@ static enum exchange_verdict judge_page(const struct taker *r, const struct serv
 static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	const struct servicebus *q = ask->base.question->data;
+	const struct servicebus *q = ask->data;
 	struct taker r = { q, ask->state };
 	struct servicebusatom page;
-	int rc;
 
 	r.state->budget = REGEX_BUDGET;
 	if (answer->status == 404 || answer->status == 410)
-		rc = missing(q, err);
-	else if (answer->status != 200)
-		rc = refuse(q, answer, err);
-	else
-		rc = servicebusatom_read(answer->body, answer->len, q->regex ? take_listed : take_one, &r, &page, err);
-	if (rc == 0 && page.is_nothing)
-		rc = missing(q, err);
-	if (rc)
+		return missing(q, err);
+	if (answer->status != 200)
+		return refuse(q, answer, err);
+	if (servicebusatom_read(answer->body, answer->len, q->regex ? take_listed : take_one, &r, &page, err))
 		return EXCHANGE_FAILED;
+	if (page.is_nothing)
+		return missing(q, err);
 	if (q->regex)
 		return judge_page(&r, &page, out, err);
-	if (page.is_feed || page.entries != 1) {
-		err_set(err, ERR_INVALID, "the answer is not about one %s", q->queue ? "queue" : "subscription");
-		return EXCHANGE_FAILED;
-	}
+	if (page.is_feed || page.entries != 1)
+		return err_set(err, ERR_INVALID, "the answer is not about one %s", q->queue ? "queue" : "subscription");
 	out->value = (double)r.state->sum;
 	return EXCHANGE_DONE;
 }
@@ -443,8 +435,7 @@ const struct scaler_type servicebus_scaler_type = {
 	.data_size = sizeof(struct servicebus),
 	.build = build,
 	.data_done = data_done,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 	.azure_workload = true,
 };

@@ -146,14 +146,6 @@ static void on_start(void *arg, const char *element, const char **attributes, si
 		begin_entry(r);
 }
 
-/* For messages of one line. */
-static void blank_controls(char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			*text = ' ';
-}
-
 static int64_t read_count(char *text)
 {
 	int64_t count = 0;
@@ -174,7 +166,7 @@ static void end_entry(struct reader *r)
 
 	r->entry_depth = 0;
 	r->out->entries++;
-	blank_controls(title);
+	text_line(title, strlen(title), title, SIZE_MAX);
 	r->entry.title = text_trim(title, BLANKS);
 	r->entry.status = text_trim(status, BLANKS);
 	r->entry.active = read_count(count);
@@ -243,7 +235,5 @@ char *servicebusatom_detail(const char *body, size_t len)
 	if (xmlreader_feed(&r.xml, body, len, true, NULL) == 0 && r.is_error && r.detail.len > 0)
 		detail = mem_dup(buf_text(&r.detail));
 	done(&r);
-	if (detail)
-		blank_controls(detail);
-	return detail;
+	return detail ? text_line(detail, strlen(detail), detail, SIZE_MAX) : NULL;
 }

@@ -77,20 +77,14 @@ static int read_pairs(const char *text, const char *endpoint, struct connection_
 /* Adds a trailing slash. */
 static int take_url(const char *url, struct storageaccount *out, struct err *err)
 {
-	char *user, *password;
-	size_t len;
+	MEM_AUTO char *clean = NULL;
 
 	if (strchr(url, '?'))
 		return err_set(err, ERR_INVALID, "its endpoint has a query");
-	if (httpurl_split_user(url, &out->login.url, &user, &password, err))
+	clean = httpurl_without_user(url, err);
+	if (!clean)
 		return err_wrap(err, "its endpoint");
-	free(user);
-	mem_free_secret(password);
-	len = strlen(out->login.url);
-	if (out->login.url[len - 1] != '/') {
-		out->login.url = mem_resize(out->login.url, len + 2, 1);
-		strcpy(out->login.url + len, "/");
-	}
+	out->login.url = mem_printf("%s%s", clean, clean[strlen(clean) - 1] == '/' ? "" : "/");
 	return 0;
 }
 
@@ -121,10 +115,9 @@ static int take_key(const struct connection_string *c, struct storageaccount *ou
 	mem_free_secret(bytes);
 	if (!bytes)
 		return err_set(err, ERR_INVALID, "its AccountKey is not base64");
-	out->login.access = webaccess_new(&config, err);
 	out->account = mem_dup(c->account);
 	out->key = mem_dup(c->key);
-	return out->login.access ? 0 : -1;
+	return httplogin_log_in(&out->login, &config, err);
 }
 
 /* The signature goes into the access, so that no URL of ours contains it. */
@@ -133,6 +126,7 @@ static int take_sas(const struct connection_string *c, struct storageaccount *ou
 	struct webaccess_config config = { .query_name = "sig" };
 	struct buf rest = BUF_INIT(URL_MAX);
 	char *signature = NULL;
+	int rc;
 
 	for (const char *at = c->sas + (*c->sas == '?'); *at; at += strspn(at, "&")) {
 		size_t len = strcspn(at, "&");
@@ -155,9 +149,9 @@ static int take_sas(const struct connection_string *c, struct storageaccount *ou
 	out->sas = buf_take(&rest);
 	config.query_value = signature;
 	config.password = out->sas;
-	out->login.access = webaccess_new(&config, err);
+	rc = httplogin_log_in(&out->login, &config, err);
 	mem_free_secret(signature);
-	return out->login.access ? 0 : -1;
+	return rc;
 }
 
 static int take_connection(const char *text, const struct storageaccount_service *service, struct storageaccount *out,
@@ -175,7 +169,7 @@ static int take_connection(const char *text, const struct storageaccount_service
 	else if (rc == 0)
 		rc = err_set(err, ERR_INVALID, "connection string needs either AccountKey or SharedAccessSignature");
 	connection_string_done(&c);
-	return rc ? err_wrap(err, "parameter \"connection\"") : 0;
+	return rc ? params_wrap(err, "connection") : 0;
 }
 
 static int take_workload(const struct pod_identity *pod, enum azurecloud_service service, const char *account,
@@ -185,17 +179,15 @@ static int take_workload(const struct pod_identity *pod, enum azurecloud_service
 	struct webaccess_config config = { 0 };
 
 	if (!azurecloud_is_label(account))
-		return err_set(err, ERR_INVALID,
-			"parameter \"accountName\" value \"%.100s\" is invalid: it has 1 to 63 letters, digits and "
+		return params_wrong(err, "accountName",
+			"value \"%.100s\" is invalid: it has 1 to 63 letters, digits and "
 			"hyphens",
 			account);
 	config.identity = azurelogin_new(pod, NULL, &(struct disclosure){ .service = service, .host = host }, err);
 	if (!config.identity)
 		return -1;
 	out->login.url = mem_printf("https://%s/", host);
-	out->login.access = webaccess_new(&config, err);
-	identity_unref(config.identity);
-	return out->login.access ? 0 : -1;
+	return httplogin_log_in(&out->login, &config, err);
 }
 
 /* ---- Reading ---- */
@@ -226,16 +218,12 @@ int storageaccount_read(const struct scaler_params *params, const struct storage
 int storageaccount_login(struct scaler_build *b, const struct storageaccount_service *service,
 	struct storageaccount *out, struct err *err)
 {
-	struct storageaccount_fields f = { 0 };
-	int rc = params_read_rows(b, service->login_table, 0, &f, err);
+	const struct storageaccount_fields *f = params_read_login(b, service->login_table, sizeof(*f), err);
+	int rc = f ? storageaccount_read(b->params, service, f->connection, f->account, b->open, out, err) : -1;
 
-	if (rc == 0) {
-		rc = storageaccount_read(b->params, service, f.connection, f.account, b->open, out, err);
-		b->open |= rc == 1;
-	}
+	b->open |= rc == 1;
 	if (rc == 0)
 		params_add_key(b, out->account);
-	params_done(service->login_table, &f);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -309,9 +297,7 @@ static void put_words(const struct webresponse *answer, char out[WORDS_SHOWN])
 	if (awsxml_read(answer->body, answer->len, paths, MEM_COUNT(paths), found, NULL) == 0 && found[0])
 		snprintf(out, WORDS_SHOWN, ", %.60s%s%.*s", found[0], found[1] ? ": " : "",
 			found[1] ? (int)strcspn(found[1], "\r\n") : 0, found[1] ? found[1] : "");
-	for (char *c = out; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = ' ';
+	text_line(out, strlen(out), out, WORDS_SHOWN);
 	free(found[0]);
 	free(found[1]);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "scalers/params.h"
 #include "scalers/values/leadingnumber.h"
 #include "scalers/values/metricvalue.h"
 #include "scalers/values/yamlpath.h"
@@ -39,11 +40,9 @@ int keynumber_init(struct keynumber *k, enum keynumber_format format, enum keynu
 {
 	*k = (struct keynumber){ .format = format, .type = type };
 	if (format == KEYNUMBER_NUMBER && location)
-		return err_set(err, ERR_INVALID,
-			"parameter \"valueLocation\" is only supported with json or yaml format");
+		return params_wrong(err, "valueLocation", "is only supported with json or yaml format");
 	if (format != KEYNUMBER_NUMBER && !location)
-		return err_set(err, ERR_INVALID, "parameter \"valueLocation\" is required for %s format",
-			keynumber_formats[format]);
+		return params_wrong(err, "valueLocation", "is required for %s format", keynumber_formats[format]);
 	k->location = mem_dup(location);
 	if (location && compile(k, err))
 		return err_wrap(err, "parameter \"valueLocation\" value \"%.*s\", for format %s", LOCATION_SHOWN,

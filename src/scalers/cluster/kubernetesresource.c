@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/cluster/kubernetesresource.h"
-
+/*
+ * Trigger type `kubernetes-resource` (doc/keda.md 8.18): a number in a key of a ConfigMap or Secret
+ * of the object's namespace. The object is watched (scalers/cluster/keyvalues.h), so a changed
+ * number triggers a poll. Secrets are read only if the installation allows it (struct
+ * scaler_params, secrets_denied).
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +13,7 @@
 #include "scalers/cluster/keyvalues.h"
 #include "scalers/params.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 #define KEY_MAX 253 /* characters of a key */
 
@@ -61,12 +66,11 @@ static bool is_key(const char *key)
 static int judge(const struct scaler_params *params, const struct keyvalues_of *f, struct err *err)
 {
 	if (!dnsname_is_subdomain(f->name, strlen(f->name)))
-		return err_set(err, ERR_INVALID,
-			"parameter \"resourceName\" value \"%.80s\" cannot be the name of a %s", f->name,
+		return params_wrong(err, "resourceName", "value \"%.80s\" cannot be the name of a %s", f->name,
 			kinds[f->kind]);
 	if (!is_key(f->key))
-		return err_set(err, ERR_INVALID,
-			"parameter \"key\" value \"%.80s\" cannot be a key: letters, digits, '-', '_' and '.' are "
+		return params_wrong(err, "key",
+			"value \"%.80s\" cannot be a key: letters, digits, '-', '_' and '.' are "
 			"allowed",
 			f->key);
 	if (f->kind == KEYDATA_SECRET && params->secrets_denied)
@@ -85,38 +89,25 @@ static int build(struct scaler_build *b, struct err *err)
 	of->namespace_ = mem_dup(b->params->namespace_ ? b->params->namespace_ : "");
 	params_add_key(b, of->namespace_);
 	b->source = mem_printf("%s %s/%s", kinds[of->kind], of->namespace_, of->name);
-	b->metric_name = params_normalise(mem_printf("%s-%s-%s", metric_kinds[of->kind], of->name, of->key));
+	b->metric_name = mem_printf("%s-%s-%s", metric_kinds[of->kind], of->name, of->key);
 	return 0;
 }
 
 /* ---- Asking ---- */
-
-struct resource_key_ask {
-	struct scaler_ask base;
-	struct liveanswer_wait *wait;
-};
 
 static void on_value(void *arg, double value, const struct err *err)
 {
 	scaler_ask_end(arg, value, err);
 }
 
-static void *ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
-	void *arg)
+static void ask(void *handle)
 {
-	struct resource_key_ask *asked = scaler_ask_new(sizeof(*asked), question, fn, arg);
+	struct scaler_ask *a = handle;
 
-	asked->wait = liveanswer_ask(keyvalues_get(sources->keys, question->data), deadline_ms, on_value, asked);
-	return asked;
+	a->call = liveanswer_ask(keyvalues_get(a->sources->keys, a->question->data), a->deadline_ms, on_value, a);
 }
 
-static void cancel(void *handle)
-{
-	struct resource_key_ask *asked = handle;
-
-	liveanswer_cancel(asked->wait);
-	scaler_ask_free(asked);
-}
+static const struct scaler_asker asker = { .ask = ask, .cancel = liveanswer_cancel };
 
 /* ---- Watching ---- */
 
@@ -132,8 +123,7 @@ const struct scaler_type kubernetesresource_scaler_type = {
 	.data_size = sizeof(struct resource_key),
 	.build = build,
 	.data_done = data_done,
-	.ask = ask,
-	.cancel = cancel,
+	.asker = &asker,
 	.watch = watch,
 	.unwatch = liveanswer_unwatch,
 	.watch_report = liveanswer_watch_report,

@@ -198,9 +198,9 @@ struct liveanswer_wait *liveanswer_ask(struct liveanswer *k, int64_t deadline_ms
 	return w;
 }
 
-void liveanswer_cancel(struct liveanswer_wait *w)
+void liveanswer_cancel(void *ask)
 {
-	wait_free(w);
+	wait_free(((struct scaler_ask *)ask)->call);
 }
 
 /* ---- Watching ---- */

@@ -52,11 +52,12 @@ void liveanswer_set(struct liveanswer *k, double value, const struct err *wrong)
 void liveanswer_trouble(struct liveanswer *k, const struct err *err);
 bool liveanswer_is_used(const struct liveanswer *k); /* now or within the last minutes */
 
-/* Receives the value, or err: exactly once, at the end of a turn, not after liveanswer_cancel. */
+/* Receives the value, or err: exactly once, at the end of a turn, unless it was cancelled. */
 typedef void (*liveanswer_fn)(void *arg, double value, const struct err *err);
 struct liveanswer_wait *liveanswer_ask(struct liveanswer *k, int64_t deadline_ms /* loop clock */, liveanswer_fn fn,
 	void *arg);
-void liveanswer_cancel(struct liveanswer_wait *w);
+/* cancel of a struct scaler_asker, for an ask whose call is that. */
+void liveanswer_cancel(void *ask);
 
 /*
  * look is called at the end of a turn when the answer has changed or is available again, once per

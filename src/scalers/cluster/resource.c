@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/cluster/resource.h"
-
+/*
+ * Trigger types `cpu` and `memory` (doc/keda.md 8.15): metrics that the HPA controller reads
+ * itself. Such a scaler has no question; it only defines the metric in the HPA, under the
+ * resource's own name.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 
 struct resource_fields {
 	char *value, *container, *old_type;
@@ -31,8 +35,7 @@ static int read_utilization(const char *text, struct scaler *out, struct err *er
 			"unable to set param \"value\" value \"%.80s\": must be a whole number", text);
 	percent = strtoll(text, NULL, 10);
 	if (percent < 1 || percent > INT32_MAX)
-		return err_set(err, ERR_INVALID, "parameter \"value\": %lld is not a percentage from 1 to %d", percent,
-			INT32_MAX);
+		return params_wrong(err, "value", ": %lld is not a percentage from 1 to %d", percent, INT32_MAX);
 	out->target_type = METRIC_UTILIZATION;
 	out->target = quantity_from_int(percent);
 	return 0;
@@ -41,9 +44,9 @@ static int read_utilization(const char *text, struct scaler *out, struct err *er
 static int read_average_value(const char *text, struct scaler *out, struct err *err)
 {
 	if (quantity_parse(text, &out->target, err))
-		return err_wrap(err, "parameter \"value\"");
+		return params_wrap(err, "value");
 	if (out->target.milli <= 0)
-		return err_set(err, ERR_INVALID, "parameter \"value\": \"%s\" must be more than 0", text);
+		return params_wrong(err, "value", ": \"%s\" must be more than 0", text);
 	out->target_type = METRIC_AVERAGE_VALUE;
 	return 0;
 }

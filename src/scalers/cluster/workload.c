@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/cluster/workload.h"
-
+/*
+ * Trigger type `kubernetes-workload` (doc/keda.md 8.17): the number of running or pending pods in
+ * the object's namespace that match a label selector, or the number of nodes they run on. The pods
+ * are watched (scalers/cluster/podcounts.h), so a change of the count triggers a poll.
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -8,6 +11,7 @@
 #include "scalers/cluster/podcounts.h"
 #include "scalers/params.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 #define AT(field) offsetof(struct podcounts_of, field)
 static const struct param_row rows[] = {
@@ -38,45 +42,32 @@ static int build(struct scaler_build *b, struct err *err)
 	q->namespace_ = mem_dup(b->params->namespace_ ? b->params->namespace_ : "");
 	params_add_key(b, q->namespace_);
 	b->source = mem_printf("pods in %s", q->namespace_);
-	b->metric_name = params_normalise(mem_printf("workload-%s", q->namespace_));
+	b->metric_name = mem_printf("workload-%s", q->namespace_);
 	return 0;
 }
 
 /* ---- Asking ---- */
 
-struct workload_ask {
-	struct scaler_ask base;
-	struct liveanswer_wait *wait;
-};
-
 static void on_count(void *arg, double count, const struct err *failure)
 {
-	struct workload_ask *ask = arg;
+	struct scaler_ask *ask = arg;
 	struct err err;
 
 	if (failure) {
 		err = *failure;
-		err_wrap(&err, "%s", ask->base.question->source);
+		err_wrap(&err, "%s", ask->question->source);
 	}
 	scaler_ask_end(ask, count, failure ? &err : NULL);
 }
 
-static void *workload_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms,
-	question_fn fn, void *arg)
+static void ask(void *handle)
 {
-	struct workload_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
+	struct scaler_ask *a = handle;
 
-	ask->wait = liveanswer_ask(podcounts_get(sources->pods, question->data), deadline_ms, on_count, ask);
-	return ask;
+	a->call = liveanswer_ask(podcounts_get(a->sources->pods, a->question->data), a->deadline_ms, on_count, a);
 }
 
-static void workload_cancel(void *handle)
-{
-	struct workload_ask *ask = handle;
-
-	liveanswer_cancel(ask->wait);
-	scaler_ask_free(ask);
-}
+static const struct scaler_asker asker = { .ask = ask, .cancel = liveanswer_cancel };
 
 /* ---- Watching ---- */
 
@@ -92,8 +83,7 @@ const struct scaler_type workload_scaler_type = {
 	.data_size = sizeof(struct podcounts_of),
 	.build = build,
 	.data_done = data_done,
-	.ask = workload_ask,
-	.cancel = workload_cancel,
+	.asker = &asker,
 	.watch = workload_watch,
 	.unwatch = liveanswer_unwatch,
 	.watch_report = liveanswer_watch_report,

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/cron/cron.h"
-
+/*
+ * Trigger type `cron` (doc/keda.md 8.16): a fixed number of replicas within a time window
+ * (scalers/cron/cronwindow.h). It needs only the clock, and triggers a poll when a window opens or
+ * closes. Unlike KEDA it checks time zone and expressions at build time, and refuses windows that
+ * never open or never close.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +15,7 @@
 #include "scalers/cron/cronwindow.h"
 #include "scalers/params.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 /*
  * Timers use the monotonic clock, windows the wall clock, which may be changed: the timer is
@@ -39,12 +44,12 @@ static int read_boundary(const char *name, const char *text, const char *timezon
 	const struct zone **zone, struct err *err)
 {
 	if (cronexpr_parse(text, e, err))
-		return err_wrap(err, "parameter \"%s\"", name);
+		return params_wrap(err, name);
 	if (!cronexpr_can_fire(e))
 		return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%s\": this date does not exist in any year",
 			name, text);
 	*zone = zonefile_get(*e->zone ? e->zone : timezone, err);
-	return *zone ? 0 : err_wrap(err, "parameter \"%s\"", *e->zone ? name : "timezone");
+	return *zone ? 0 : params_wrap(err, *e->zone ? name : "timezone");
 }
 
 static int read_window(struct cron *q, struct err *err)
@@ -53,15 +58,15 @@ static int read_window(struct cron *q, struct err *err)
 	const struct zone *zone;
 
 	if (q->desired <= 0)
-		return err_set(err, ERR_INVALID,
-			"parameter \"desiredReplicas\" value \"%lld\" must be greater than 0: outside its window a "
+		return params_wrong(err, "desiredReplicas",
+			"value \"%lld\" must be greater than 0: outside its window a "
 			"cron "
 			"trigger asks for no replicas, so choose as the window the time in which replicas are needed",
 			(long long)q->desired);
 	zone = zonefile_get(q->timezone, err); /* it must be valid even if both expressions name their own */
 	zonefile_put(zone);
 	if (!zone)
-		return err_wrap(err, "parameter \"timezone\"");
+		return params_wrap(err, "timezone");
 	if (read_boundary("start", q->start, q->timezone, &w->start, &w->start_zone, err) ||
 		read_boundary("end", q->end, q->timezone, &w->end, &w->end_zone, err))
 		return -1;
@@ -109,7 +114,7 @@ static int build(struct scaler_build *b, struct err *err)
 	put_schedule(&name, q->start);
 	buf_putc(&name, '-');
 	put_schedule(&name, q->end);
-	b->metric_name = params_normalise(buf_take(&name));
+	b->metric_name = buf_take(&name);
 	return 0;
 }
 
@@ -117,7 +122,6 @@ static int build(struct scaler_build *b, struct err *err)
 
 struct cron_ask {
 	struct scaler_ask base;
-	struct loop *loop;
 	struct loop_task task;
 };
 
@@ -129,25 +133,22 @@ static void on_turn_end(void *arg)
 	scaler_ask_end(ask, cronwindow_is_open(&q->window, timestamp_now_ms()) ? (double)q->desired : 0, NULL);
 }
 
-static void *cron_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
-	void *arg)
+static void ask(void *handle)
 {
-	struct cron_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
+	struct cron_ask *a = handle;
 
-	(void)deadline_ms;
-	ask->loop = sources->loop;
-	loop_task_init(&ask->task, on_turn_end, ask);
-	loop_task_queue(ask->loop, &ask->task);
-	return ask;
+	loop_task_init(&a->task, on_turn_end, a);
+	loop_task_queue(a->base.sources->loop, &a->task);
 }
 
-static void cron_cancel(void *handle)
+static void cancel(void *handle)
 {
 	struct cron_ask *ask = handle;
 
-	loop_task_cancel(ask->loop, &ask->task);
-	scaler_ask_free(ask);
+	loop_task_cancel(ask->base.sources->loop, &ask->task);
 }
+
+static const struct scaler_asker asker = { sizeof(struct cron_ask), .ask = ask, .cancel = cancel };
 
 /* ---- Watching ---- */
 
@@ -218,8 +219,7 @@ const struct scaler_type cron_scaler_type = {
 	.data_size = sizeof(struct cron),
 	.build = build,
 	.data_done = data_done,
-	.ask = cron_ask,
-	.cancel = cron_cancel,
+	.asker = &asker,
 	.watch = cron_watch,
 	.unwatch = cron_unwatch,
 	.watch_report = cron_watch_report,

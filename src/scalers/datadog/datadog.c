@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/datadog/datadog.h"
-
+/*
+ * Trigger type `datadog`: the newest points of a Datadog query, or a DatadogMetric of the Cluster
+ * Agent (doc/keda.md 8.8). Uses scalers/http/httpsource; scalers/datadog/datadogreply reads the
+ * answers.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +20,7 @@
 #include "scalers/http/httpsource.h"
 #include "scalers/login/httpauth.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 
 /* Enough for a day of points of a few hundred series. */
 #define ANSWER_MAX ((size_t)4 << 20)
@@ -136,8 +140,7 @@ static int check_site(const char *site, struct err *err)
 	struct httpurl_place place;
 
 	if (strspn(site, allowed) != strlen(site) || httpurl_place(url, &place, NULL))
-		return err_set(err, ERR_INVALID,
-			"parameter \"datadogSite\" must be a site's name, such as datadoghq.eu");
+		return params_wrong(err, "datadogSite", "must be a site's name, such as datadoghq.eu");
 	httpurl_place_done(&place);
 	return 0;
 }
@@ -178,7 +181,7 @@ static int read_rest(struct scaler_build *b, struct datadog *q, struct datadog_l
 }
 
 /* The app key is sent in a header, too: stored as the password, it is wiped and redacted. */
-static struct webaccess *make_access(const struct datadog *q, const struct datadog_login *f, struct err *err)
+static int make_access(struct datadog *q, const struct datadog_login *f, struct err *err)
 {
 	struct webaccess_config config = { .ca_pem = f->ca };
 
@@ -190,7 +193,7 @@ static struct webaccess *make_access(const struct datadog *q, const struct datad
 		config.header_value = f->api_key;
 		config.password = f->app_key;
 	}
-	return webaccess_new(&config, err);
+	return httplogin_log_in(&q->login, &config, err);
 }
 
 static int check_length(const char *text, struct err *err)
@@ -201,9 +204,7 @@ static int check_length(const char *text, struct err *err)
 	buf_put_percent(&query, text ? text : "", "");
 	too_long = buf_failed(&query);
 	buf_done(&query);
-	return too_long ? err_set(err, ERR_INVALID, "parameter \"query\" is too long: the URL may have %zu bytes",
-				  HTTPLOGIN_URL_MAX)
-			: 0;
+	return too_long ? params_wrong(err, "query", "is too long: the URL may have %zu bytes", HTTPLOGIN_URL_MAX) : 0;
 }
 
 static int log_in(struct datadog *q, const struct datadog_login *f, struct err *err)
@@ -211,9 +212,8 @@ static int log_in(struct datadog *q, const struct datadog_login *f, struct err *
 	if (check_length(q->query, err))
 		return -1;
 	if (f->app_key && strpbrk(f->app_key, "\r\n"))
-		return err_set(err, ERR_INVALID, "parameter \"appKey\" holds a line break");
-	q->login.access = make_access(q, f, err);
-	if (!q->login.access)
+		return params_wrong(err, "appKey", "holds a line break");
+	if (make_access(q, f, err))
 		return -1;
 	if (q->by_agent)
 		q->login.url = mem_printf("https://%s.%s:%lld/apis/external.metrics.k8s.io/v1beta1/namespaces/%s/"
@@ -229,8 +229,7 @@ static int log_in(struct datadog *q, const struct datadog_login *f, struct err *
 static char *name_of(const struct datadog *q)
 {
 	if (!q->by_agent)
-		return q->query ? params_normalise(mem_printf("datadog-%.*s", (int)strcspn(q->query, "{"), q->query))
-				: NULL;
+		return q->query ? mem_printf("datadog-%.*s", (int)strcspn(q->query, "{"), q->query) : NULL;
 	return q->metric && q->metric_namespace ? mem_printf("datadogmetric@%s:%s", q->metric_namespace, q->metric)
 						: NULL;
 }
@@ -238,12 +237,11 @@ static char *name_of(const struct datadog *q)
 static int build(struct scaler_build *b, struct err *err)
 {
 	struct datadog *q = b->data;
-	struct datadog_login f = { 0 };
-	int rc = read_rest(b, q, &f, err) || (!b->open && log_in(q, &f, err)) ? -1 : 0;
+	struct datadog_login *f = params_login(b, sizeof(*f));
+	int rc = read_rest(b, q, f, err) || (!b->open && log_in(q, f, err)) ? -1 : 0;
 
 	b->scaler->whole_name = q->by_agent;
 	b->metric_name = name_of(q);
-	params_done(&login_table, &f);
 	return rc;
 }
 
@@ -255,7 +253,7 @@ enum { LIMIT, PERIOD, RESET };
 
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
-	const struct datadog *q = ask->base.question->data;
+	const struct datadog *q = ask->data;
 	int64_t to_s = timestamp_now_ms() / 1000 - q->offset;
 	struct buf url = BUF_INIT(HTTPLOGIN_URL_MAX);
 
@@ -311,7 +309,7 @@ static bool filled(const struct datadog *q, struct answer *out)
 static enum exchange_verdict refused(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	const struct datadog *q = ask->base.question->data;
+	const struct datadog *q = ask->data;
 	json_t *value = json_parse_foreign(answer->body, answer->len, NULL);
 	char words[DATADOGREPLY_WORDS];
 
@@ -338,7 +336,7 @@ static enum exchange_verdict refused(struct httpsource *ask, const struct webres
 static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	const struct datadog *q = ask->base.question->data;
+	const struct datadog *q = ask->data;
 	enum datadogreply reply = DATADOGREPLY_FAILED;
 	json_t *value;
 
@@ -365,7 +363,6 @@ const struct scaler_type datadog_scaler_type = {
 	.data_size = sizeof(struct datadog),
 	.absent = &absent,
 	.build = build,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 };

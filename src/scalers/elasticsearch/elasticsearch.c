@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/elasticsearch/elasticsearch.h"
-
+/*
+ * Trigger types `elasticsearch` and `opensearch` (doc/keda.md 8.9): a number in the answer to a
+ * search, which is given as a query or as the name of a search template. The types send the same
+ * requests and differ in the login. scalers/elasticsearch/searchrequest makes the request,
+ * searchreply reads the answer.
+ *
+ * Requests go to the address that answered last. If it does not answer, or is a proxy that reports
+ * its server as down (502, 503, 504), the next one is tried.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +18,7 @@
 #include "scalers/elasticsearch/searchrequest.h"
 #include "scalers/http/httpsource.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 #include "scalers/values/jsonpath.h"
 
 #define ADDRESSES_MAX  32
@@ -107,8 +115,7 @@ static int add_address(struct search *q, const char *text, struct err *err)
 		free(clean);
 		return -1;
 	}
-	for (size_t len = strlen(clean); len > 0 && clean[len - 1] == '/'; len--)
-		clean[len - 1] = '\0';
+	httpurl_cut_slashes(clean);
 	q->addresses[q->count++] = clean;
 	return 0;
 }
@@ -124,8 +131,7 @@ static int add_addresses(struct search *q, const struct param_list *list, struct
 static int log_in(struct search *q, const struct webaccess_config *config, const char *credentials, struct err *err)
 {
 	q->credentials = credentials;
-	q->login.access = webaccess_new(config, err);
-	return q->login.access ? 0 : -1;
+	return httplogin_log_in(&q->login, config, err);
 }
 
 static int log_in_with_password(struct search *q, const struct search_login *f, struct err *err)
@@ -148,7 +154,7 @@ static int log_in_with_key(struct search *q, const struct search_login *f, struc
 	int rc = log_in(q, &config, "apiKey", err);
 
 	mem_free_secret(value);
-	return rc ? err_wrap(err, "parameter \"apiKey\"") : 0;
+	return rc ? params_wrap(err, "apiKey") : 0;
 }
 
 static int reach_elasticsearch(struct search *q, const struct search_login *f, struct err *err)
@@ -167,13 +173,13 @@ static int reach_elasticsearch(struct search *q, const struct search_login *f, s
 		return err_set_about(err, f->username ? "password" : "username",
 			"both username and password must be provided when addresses is used");
 	if (!cloud && q->count == 0)
-		return err_set(err, ERR_INVALID, "parameter \"addresses\" has no address");
+		return params_wrong(err, "addresses", "has no address");
 	if (!cloud)
 		return log_in_with_password(q, f, err);
 	if (searchrequest_cloud(f->cloud_id, &url, err))
 		return -1;
 	if (add_address(q, url, err))
-		return err_wrap(err, "parameter \"cloudID\"");
+		return params_wrap(err, "cloudID");
 	return log_in_with_key(q, f, err);
 }
 
@@ -191,7 +197,7 @@ static int reach_opensearch(struct search *q, const struct search_login *f, stru
 		return err_set_about(err, f->username ? "password" : "username",
 			"both username and password must be provided for basic auth");
 	if (q->count == 0)
-		return err_set(err, ERR_INVALID, "parameter \"addresses\" has no address");
+		return params_wrong(err, "addresses", "has no address");
 	return f->by_certificate ? log_in(q, &config, "clientCert and clientKey", err)
 				 : log_in_with_password(q, f, err);
 }
@@ -215,12 +221,12 @@ static int check_query(const struct search_kind *kind, const struct search *q, s
 	if (q->template && q->query)
 		return err_set_about(err, "searchTemplateName", "cannot provide both searchTemplateName and query");
 	if (q->query && strlen(q->query) > SEARCHREQUEST_BODY_MAX)
-		return err_set(err, ERR_INVALID, "parameter \"query\" has more than %zu bytes", SEARCHREQUEST_BODY_MAX);
+		return params_wrong(err, "query", "has more than %zu bytes", SEARCHREQUEST_BODY_MAX);
 	if (!q->query || !kind->strict_query)
 		return 0;
 	query = json_loadb(q->query, strlen(q->query), JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, NULL);
 	json_decref(query);
-	return query ? 0 : err_set(err, ERR_INVALID, "parameter \"query\": invalid query JSON");
+	return query ? 0 : params_wrong(err, "query", ": invalid query JSON");
 }
 
 /* Skips unknown fields, which come from an authentication that was not read. */
@@ -241,39 +247,25 @@ static int compile_known(const struct search_kind *kind, struct search *q, const
 	return rc;
 }
 
-static int read_login(const struct search_kind *kind, struct scaler_build *b, struct search_login *f, struct err *err)
+static int build_search(const struct search_kind *kind, struct scaler_build *b, struct err *err)
 {
-	return params_read_rows(b, &login_table, 0, f, err) || params_read_rows(b, kind->login_table, 0, f, err) ? -1
-														 : 0;
-}
-
-static int complete(const struct search_kind *kind, struct scaler_build *b, const struct search_login *f,
-	struct err *err)
-{
+	struct search_login *f = params_login(b, sizeof(*f));
 	bool known = !params_is_unknown(&table, b->params, AT(template));
 	struct search *q = b->data;
 
+	if (params_read_rows(b, &login_table, 0, f, err) || params_read_rows(b, kind->login_table, 0, f, err))
+		return -1;
 	if (known && !params_is_unknown(&table, b->params, AT(query)) && check_query(kind, q, err))
 		return -1;
 	if (compile_known(kind, q, f, err) || (!b->open && kind->reach(q, f, err)))
 		return -1;
 	if (known)
-		b->metric_name = q->template ? params_normalise(mem_printf("%s-%s", b->params->type, q->template))
+		b->metric_name = q->template ? mem_printf("%s-%s", b->params->type, q->template)
 					     : mem_printf("%s-query", b->params->type);
 	q->login.url = mem_dup(q->count > 0 ? q->addresses[0] : NULL);
 	for (size_t i = 1; i < q->count; i++)
 		params_add_key(b, q->addresses[i]);
 	return 0;
-}
-
-static int build_search(const struct search_kind *kind, struct scaler_build *b, struct err *err)
-{
-	struct search_login f = { 0 };
-	int rc = read_login(kind, b, &f, err) || complete(kind, b, &f, err) ? -1 : 0;
-
-	params_done(&login_table, &f);
-	params_done(kind->login_table, &f);
-	return rc;
 }
 
 static int build_elasticsearch(struct scaler_build *b, struct err *err)
@@ -295,7 +287,7 @@ static int build_opensearch(struct scaler_build *b, struct err *err)
 /* The note is a size_t: the number of addresses that have failed. */
 static const char *address_of(const struct httpsource *ask)
 {
-	const struct search *q = ask->base.question->data;
+	const struct search *q = ask->data;
 	const size_t *failed = ask->state;
 
 	return q->addresses[(q->first + *failed) % q->count];
@@ -304,12 +296,12 @@ static const char *address_of(const struct httpsource *ask)
 /* Each remaining address gets an equal share of the remaining time. */
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
-	const struct search *q = ask->base.question->data;
+	const struct search *q = ask->data;
 	const size_t *failed = ask->state;
 	int64_t left_ms;
 
 	if (q->count > 1) {
-		left_ms = ask->deadline_ms - loop_now_ms(ask->sources->loop);
+		left_ms = ask->base.deadline_ms - loop_now_ms(ask->base.sources->loop);
 		out->timeout_ms = left_ms / (int64_t)(q->count - *failed);
 		if (out->timeout_ms < LEFT_LEAST_MS)
 			return err_set(err, ERR_TEMPORARY, "no address answered, and no time is left for another");
@@ -323,7 +315,7 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 /* The next address, if there is one. */
 static enum exchange_verdict next_address(struct httpsource *ask)
 {
-	const struct search *q = ask->base.question->data;
+	const struct search *q = ask->data;
 	size_t *failed = ask->state;
 
 	if (*failed + 1 >= q->count)
@@ -339,7 +331,7 @@ static enum exchange_verdict lost(struct httpsource *ask, const struct err *err)
 
 static int judge_status(const struct httpsource *ask, const struct webresponse *answer, struct err *err)
 {
-	const struct search *q = ask->base.question->data;
+	const struct search *q = ask->data;
 	const char *name = ask->base.question->type->name;
 	char words[SEARCHREPLY_WORDS];
 
@@ -359,7 +351,7 @@ static int judge_status(const struct httpsource *ask, const struct webresponse *
 static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	struct search *q = ask->base.question->data;
+	struct search *q = ask->data;
 	const struct searchreply_rule rule = { q->json, q->null_is_zero };
 	const size_t *failed = ask->state;
 	bool away = answer->status == 502 || answer->status == 503 || answer->status == 504;
@@ -389,8 +381,7 @@ const struct scaler_type elasticsearch_scaler_type = {
 	.data_size = sizeof(struct search),
 	.build = build_elasticsearch,
 	.data_done = data_done,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 };
 
@@ -401,7 +392,6 @@ const struct scaler_type opensearch_scaler_type = {
 	.data_size = sizeof(struct search),
 	.build = build_opensearch,
 	.data_done = data_done,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 };

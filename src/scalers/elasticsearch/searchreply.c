@@ -4,8 +4,10 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "scalers/values/metricvalue.h"
 
 /* ---- Error messages ---- */
@@ -13,9 +15,7 @@
 static void copy_words(const char *type, const char *reason, char out[SEARCHREPLY_WORDS])
 {
 	snprintf(out, SEARCHREPLY_WORDS, "%s%s%s", type ? type : "", type && reason ? ": " : "", reason ? reason : "");
-	for (char *c = out; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = ' ';
+	text_line(out, strlen(out), out, SEARCHREPLY_WORDS);
 }
 
 /* From {"type", "reason"}; prefers the root cause, as the outer one may be "all shards failed". */

@@ -53,13 +53,11 @@ int searchrequest_path(const char *indexes, bool is_template, char **out, struct
 	names = path.len;
 	buf_puts(&path, is_template ? "/_search/template" : "/_search");
 	if (!good)
-		err_set(err, ERR_INVALID, "parameter \"index\" must not name . or .. as an index");
+		params_wrong(err, "index", "must not name . or .. as an index");
 	else if (names == 1)
-		err_set(err, ERR_INVALID,
-			"parameter \"index\" must name at least one index; separate several by semicolons");
+		params_wrong(err, "index", "must name at least one index; separate several by semicolons");
 	else if (buf_failed(&path))
-		err_set(err, ERR_INVALID, "parameter \"index\" is too long: the path may have %zu bytes",
-			PATH_MAX_BYTES);
+		params_wrong(err, "index", "is too long: the path may have %zu bytes", PATH_MAX_BYTES);
 	good = good && names > 1 && !buf_failed(&path);
 	*out = buf_take(&path);
 	if (good)
@@ -82,10 +80,9 @@ static int put_parameter(json_t *params, const char *piece, bool values_may_be_e
 		return err_set_about(err, "parameters", "invalid parameter format \"%.120s\", expected key:value",
 			text);
 	if (json_object_set_new(params, key, json_string(value ? value : "")))
-		return err_set(err, ERR_INVALID, "parameter \"parameters\" is not UTF-8");
+		return params_wrong(err, "parameters", "is not UTF-8");
 	if (json_object_size(params) > SEARCHREQUEST_PIECES_MAX)
-		return err_set(err, ERR_INVALID, "parameter \"parameters\" has more than %d pieces",
-			SEARCHREQUEST_PIECES_MAX);
+		return params_wrong(err, "parameters", "has more than %d pieces", SEARCHREQUEST_PIECES_MAX);
 	return 0;
 }
 
@@ -105,7 +102,7 @@ int searchrequest_template(const char *name, const char *parameters, bool values
 {
 	json_t *body = json_pack("{ss}", "id", name), *params = json_object();
 	int rc = body ? put_parameters(params, parameters ? parameters : "", values_may_be_empty, err)
-		      : err_set(err, ERR_INVALID, "parameter \"searchTemplateName\" is not UTF-8");
+		      : params_wrong(err, "searchTemplateName", "is not UTF-8");
 
 	if (rc == 0 && json_object_size(params) > 0)
 		json_object_set(body, "params", params);
@@ -137,8 +134,8 @@ int searchrequest_cloud(const char *cloud_id, char **out, struct err *err)
 	       id = host > 0 && place[host] ? strcspn(place + host + 1, "$") : 0;
 
 	if (id == 0)
-		return err_set(err, ERR_INVALID,
-			"parameter \"cloudID\" must be name:base64, as Elastic Cloud shows it: the encoded part must "
+		return params_wrong(err, "cloudID",
+			"must be name:base64, as Elastic Cloud shows it: the encoded part must "
 			"be host$id");
 	*out = mem_printf("https://%.*s.%.*s", (int)id, place + host + 1, (int)host, place);
 	return 0;

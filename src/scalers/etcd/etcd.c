@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/etcd/etcd.h"
-
+/*
+ * Trigger type `etcd` (doc/keda.md 8.5): reads a number from an etcd key, and watches the key as
+ * push (scalers/etcd/etcdwatch). Queries go to the member that answered last; if it does not
+ * answer, the next one is tried.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +14,7 @@
 #include "scalers/etcd/etcdwatch.h"
 #include "scalers/params.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 #define KEY_MAX_BYTES ((size_t)4 << 10)
 
@@ -74,10 +78,9 @@ static int check_known(const struct etcdquestion *q, struct err *err)
 		return err_set_about(err, "watchProgressNotifyInterval",
 			"watchProgressNotifyInterval must be greater than 0");
 	if (q->progress_s > INT32_MAX)
-		return err_set(err, ERR_INVALID, "parameter \"watchProgressNotifyInterval\" is more than %d seconds",
-			INT32_MAX);
+		return params_wrong(err, "watchProgressNotifyInterval", "is more than %d seconds", INT32_MAX);
 	if (q->key && strlen(q->key) > KEY_MAX_BYTES)
-		return err_set(err, ERR_INVALID, "parameter \"watchKey\" has more than %zu bytes", KEY_MAX_BYTES);
+		return params_wrong(err, "watchKey", "has more than %zu bytes", KEY_MAX_BYTES);
 	return 0;
 }
 
@@ -112,23 +115,16 @@ static int connect_to(struct scaler_build *b, const struct etcd_login *f, struct
 static int build(struct scaler_build *b, struct err *err)
 {
 	const struct etcdquestion *q = b->data;
-	struct etcd_login f = { 0 };
-	int rc = params_read_rows(b, &login_table, 0, &f, err) || check_known(q, err) ||
-			(!b->open && (check(&f, err) || connect_to(b, &f, err)))
-		? -1
-		: 0;
+	const struct etcd_login *f = params_read_login(b, &login_table, sizeof(*f), err);
 
-	b->metric_name = params_normalise(mem_printf("etcd-%s", q->key));
-	params_done(&login_table, &f);
-	return rc;
+	b->metric_name = mem_printf("etcd-%s", q->key);
+	return !f || check_known(q, err) || (!b->open && (check(f, err) || connect_to(b, f, err))) ? -1 : 0;
 }
 
 /* ---- Asking ---- */
 
 struct etcd_ask {
 	struct scaler_ask base;
-	struct scaler_sources *sources;
-	int64_t deadline_ms;
 	struct etcdsession_entry *entry; /* either this or call */
 	struct grpc_call *call;
 	struct etcdsession_pass pass; /* of the call; without its metadata */
@@ -147,7 +143,6 @@ static void cancel(void *handle)
 
 	etcdsession_leave(a->entry);
 	grpc_cancel(a->call);
-	scaler_ask_free(a);
 }
 
 static void put_range(void *arg, struct buf *message)
@@ -160,13 +155,14 @@ static void enter(struct etcd_ask *a);
 /* Whether a retry makes sense and there is time for it. */
 static bool tries_again(struct etcd_ask *a, struct err *err)
 {
-	enum etcdsession_advice advice = etcdsession_complain(a->sources->etcd, question_of(a)->cluster, &a->pass, err);
+	enum etcdsession_advice advice = etcdsession_complain(a->base.sources->etcd, question_of(a)->cluster, &a->pass,
+		err);
 	bool more = advice == ETCDSESSION_MEMBER ? a->failed + 1 < question_of(a)->cluster->count
 						 : advice == ETCDSESSION_TOKEN && !a->again;
 
 	a->failed += advice == ETCDSESSION_MEMBER;
 	a->again |= advice == ETCDSESSION_TOKEN;
-	return more && loop_now_ms(a->sources->loop) < a->deadline_ms;
+	return more && loop_now_ms(a->base.sources->loop) < a->base.deadline_ms;
 }
 
 static void on_range(void *arg, const void *bytes, size_t len, const struct err *failure)
@@ -191,7 +187,7 @@ static void on_pass(void *arg, const struct etcdsession_pass *pass, const struct
 {
 	struct etcd_ask *a = arg;
 	const struct etcdcluster *cluster = question_of(a)->cluster;
-	int64_t now_ms = loop_now_ms(a->sources->loop);
+	int64_t now_ms = loop_now_ms(a->base.sources->loop);
 	struct grpc_request request = { .method = "/etcdserverpb.KV/Range",
 		.namespace_ = a->base.question->namespace_,
 		.put = put_range,
@@ -206,26 +202,22 @@ static void on_pass(void *arg, const struct etcdsession_pass *pass, const struct
 	a->pass = *pass;
 	a->pass.metadata = NULL;
 	request.metadata = pass->metadata;
-	request.deadline_ms = now_ms + (a->deadline_ms - now_ms) / (int64_t)(cluster->count - a->failed);
-	a->call = grpc_unary(a->sources->grpc, cluster->members[pass->member], &request);
+	request.deadline_ms = now_ms + (a->base.deadline_ms - now_ms) / (int64_t)(cluster->count - a->failed);
+	a->call = grpc_unary(a->base.sources->grpc, cluster->members[pass->member], &request);
 }
 
 static void enter(struct etcd_ask *a)
 {
-	a->entry = etcdsession_enter(a->sources->etcd, question_of(a)->cluster, a->base.question->namespace_,
-		a->deadline_ms, on_pass, a);
+	a->entry = etcdsession_enter(a->base.sources->etcd, question_of(a)->cluster, a->base.question->namespace_,
+		a->base.deadline_ms, on_pass, a);
 }
 
-static void *ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
-	void *arg)
+static void ask(void *handle)
 {
-	struct etcd_ask *a = scaler_ask_new(sizeof(*a), question, fn, arg);
-
-	a->sources = sources;
-	a->deadline_ms = deadline_ms;
-	enter(a);
-	return a;
+	enter(handle);
 }
+
+static const struct scaler_asker asker = { sizeof(struct etcd_ask), .ask = ask, .cancel = cancel };
 
 const struct scaler_type etcd_scaler_type = {
 	.name = "etcd",
@@ -234,8 +226,7 @@ const struct scaler_type etcd_scaler_type = {
 	.data_size = sizeof(struct etcdquestion),
 	.build = build,
 	.data_done = data_done,
-	.ask = ask,
-	.cancel = cancel,
+	.asker = &asker,
 	.watch = etcdwatch_watch,
 	.unwatch = etcdwatch_unwatch,
 	.watch_report = etcdwatch_report,

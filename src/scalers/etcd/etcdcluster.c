@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "net/tls/tlsrules.h"
+#include "scalers/params.h"
 
 #define KEY_MAX      ((size_t)32 << 10)
 #define HIDDEN_LEAST 4 /* shorter passwords occur in any text by chance */
@@ -25,7 +26,7 @@ void etcdcluster_unref(struct etcdcluster *p)
 	if (!p || --p->refs > 0)
 		return;
 	for (size_t i = 0; i < p->count; i++)
-		grpcendpoint_unref(p->members[i]);
+		endpoint_unref(p->members[i]);
 	free(p->key);
 	free(p->name);
 	free(p->username);
@@ -66,12 +67,8 @@ static int add_member(struct etcdcluster *p, const struct etcdcluster_config *c,
 		tlsrules_demand(endpoint.tls, "set tls to \"enable\" in the TriggerAuthentication", err))
 		return -1;
 	endpoint.target = address;
-	if (endpoint.tls && c->tls) {
-		endpoint.ca_pem = c->tls->ca_pem;
-		endpoint.cert_pem = c->tls->cert_pem;
-		endpoint.key_pem = c->tls->key_pem;
-		endpoint.key_password = c->tls->key_password;
-	}
+	if (c->tls)
+		endpoint.tls_config = *c->tls;
 	p->members[p->count] = grpcendpoint_new(&endpoint, err);
 	return p->members[p->count] ? (p->count++, 0) : -1;
 }
@@ -81,7 +78,7 @@ static int add_members(struct etcdcluster *p, const struct etcdcluster_config *c
 	for (size_t i = 0; i < c->count; i++)
 		if (*c->members[i] && add_member(p, c, c->members[i], err))
 			return err_wrap(err, "parameter \"endpoints\", piece %zu", i + 1);
-	return p->count > 0 ? 0 : err_set(err, ERR_INVALID, "parameter \"endpoints\" has no endpoint");
+	return p->count > 0 ? 0 : params_wrong(err, "endpoints", "has no endpoint");
 }
 
 static char *make_key(const struct etcdcluster *p)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scalers/etcd/etcdmessages.h"
 
-#include <ctype.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "net/grpc/grpcmessage.h"
 #include "scalers/etcd/etcd.pb-c.h"
 #include "scalers/values/metricvalue.h"
@@ -116,9 +116,7 @@ static int canceled(const Etcd__WatchResponse *answer, struct err *err)
 {
 	MEM_AUTO char *reason = mem_dupn(answer->cancel_reason, strnlen(answer->cancel_reason, REASON_SHOWN));
 
-	for (char *c = reason; *c; c++)
-		if (iscntrl((unsigned char)*c))
-			*c = ' ';
+	text_line(reason, strlen(reason), reason, REASON_SHOWN + 1);
 	if (answer->compact_revision > 0)
 		return err_set(err, ERR_TEMPORARY, "the watch was canceled: its revision has been compacted");
 	return err_set(err, strstr(reason, "permission denied") ? ERR_DENIED : ERR_TEMPORARY,

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/external/external.h"
-
+/*
+ * Trigger types external and external-push (doc/keda.md 8.14): the user's own gRPC server reports
+ * which metrics a trigger has, their values, and whether the trigger is active. external-push also
+ * keeps a stream on which the server reports activity.
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -8,22 +11,23 @@
 #include "scalers/external/externalpush.h"
 #include "scalers/external/externalquestion.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 #define SERVICE "/externalscaler.ExternalScaler/"
 
 /* Starts a call about a question. arg begins with a struct scaler_ask. */
-static struct grpc_call *call(struct scaler_sources *sources, void *arg, const char *method,
-	void (*put)(void *arg, struct buf *message), int64_t deadline_ms, grpc_fn fn)
+static struct grpc_call *call(void *arg, const char *method, void (*put)(void *arg, struct buf *message), grpc_fn fn)
 {
-	const struct externalquestion *q = ((const struct scaler_ask *)arg)->question->data;
+	const struct scaler_ask *ask = arg;
+	const struct externalquestion *q = ask->question->data;
 	struct grpc_request request = { .method = method,
 		.namespace_ = q->source->namespace_,
 		.put = put,
-		.deadline_ms = deadline_ms,
+		.deadline_ms = ask->deadline_ms,
 		.fn = fn,
 		.arg = arg };
 
-	return grpc_unary(sources->grpc, q->source->endpoint, &request);
+	return grpc_unary(ask->sources->grpc, q->source->endpoint, &request);
 }
 
 static void put_reference(void *arg, struct buf *message)
@@ -71,10 +75,14 @@ static void on_specs(void *arg, const void *bytes, size_t len, const struct err 
 static void *external_describe(struct scaler_sources *sources, struct question *question, int64_t deadline_ms,
 	describe_fn fn, void *arg)
 {
-	struct describe *d = scaler_ask_new(sizeof(*d), question, NULL, arg);
+	struct describe *d = scaler_ask_new(sizeof(*d),
+		&(struct scaler_ask){ .question = question,
+			.sources = sources,
+			.deadline_ms = deadline_ms,
+			.arg = arg });
 
 	d->fn = fn;
-	d->call = call(sources, d, SERVICE "GetMetricSpec", put_reference, deadline_ms, on_specs);
+	d->call = call(d, SERVICE "GetMetricSpec", put_reference, on_specs);
 	return d;
 }
 
@@ -95,7 +103,7 @@ struct ask {
 	struct answer answer;
 };
 
-static void ask_free(void *handle)
+static void cancel_ask(void *handle)
 {
 	struct ask *a = handle;
 
@@ -103,7 +111,6 @@ static void ask_free(void *handle)
 	grpc_cancel(a->active);
 	if (a->describe)
 		external_describe_cancel(a->describe);
-	scaler_ask_free(a);
 }
 
 /* Continues after one of the two calls: fails, succeeds, or waits for the other. */
@@ -115,8 +122,8 @@ static void go_on(struct ask *a, struct err *err)
 		return;
 	if (failed)
 		externalquestion_name_error(a->base.question, err);
-	a->base.fn(a->base.arg, failed ? NULL : &a->answer, failed ? err : NULL);
-	ask_free(a);
+	cancel_ask(a);
+	scaler_ask_answer(a, &a->answer, failed ? err : NULL);
 }
 
 static void on_value(void *arg, const void *bytes, size_t len, const struct err *failure)
@@ -159,20 +166,21 @@ static void on_described(void *arg, const struct description *description, const
 	scaler_ask_end(a, 0, failure ? failure : &err);
 }
 
-static void *external_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms,
-	question_fn fn, void *arg)
+static void start_ask(void *handle)
 {
-	const struct externalquestion *q = question->data;
-	struct ask *a = scaler_ask_new(sizeof(*a), question, fn, arg);
+	struct ask *a = handle;
+	const struct externalquestion *q = a->base.question->data;
 
 	if (!q->metric) {
-		a->describe = external_describe(sources, question, deadline_ms, on_described, a);
-		return a;
+		a->describe = external_describe(a->base.sources, a->base.question, a->base.deadline_ms, on_described,
+			a);
+		return;
 	}
-	a->value = call(sources, a, SERVICE "GetMetrics", put_request, deadline_ms, on_value);
-	a->active = call(sources, a, SERVICE "IsActive", put_reference, deadline_ms, on_active);
-	return a;
+	a->value = call(a, SERVICE "GetMetrics", put_request, on_value);
+	a->active = call(a, SERVICE "IsActive", put_reference, on_active);
 }
+
+static const struct scaler_asker asker = { sizeof(struct ask), .ask = start_ask, .cancel = cancel_ask };
 
 /* ---- Push ---- */
 
@@ -188,9 +196,8 @@ static void *external_watch(struct scaler_sources *sources, struct question *que
 	{                                                                                                              \
 		.name = (word), .go_name = (go_word), .tables = { &externalquestion_table },                           \
 		.data_size = sizeof(struct externalquestion), .build = externalquestion_build,                         \
-		.data_done = externalquestion_done, .ask = external_ask, .cancel = ask_free,                           \
-		.describe = external_describe, .describe_cancel = external_describe_cancel,                            \
-		.narrow = externalquestion_narrow, __VA_ARGS__                                                         \
+		.data_done = externalquestion_done, .asker = &asker, .describe = external_describe,                    \
+		.describe_cancel = external_describe_cancel, .narrow = externalquestion_narrow, __VA_ARGS__            \
 	}
 
 const struct scaler_type external_scaler_type = EXTERNAL_TYPE("external", "externalScaler", .watch = NULL);

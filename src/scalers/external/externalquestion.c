@@ -36,7 +36,7 @@ static void source_unref(struct externalquestion_source *s)
 {
 	if (--s->count > 0)
 		return;
-	grpcendpoint_unref(s->endpoint);
+	endpoint_unref(s->endpoint);
 	free(s->namespace_);
 	free(s->object);
 	strmap_done_secret(&s->metadata);
@@ -88,16 +88,13 @@ static int make_endpoint(const struct external_fields *f, const char *namespace_
 	const struct grpcendpoint_config config = { .namespace_ = namespace_,
 		.target = f->address,
 		.tls = f->tls || f->ca || f->cert,
-		.insecure = f->insecure,
-		.ca_pem = f->ca,
-		.cert_pem = f->cert,
-		.key_pem = f->key };
+		.tls_config = { .insecure = f->insecure, .ca_pem = f->ca, .cert_pem = f->cert, .key_pem = f->key } };
 
 	if (params_check_pair("tlsClientCert", f->cert, "tlsClientKey", f->key, err) ||
 		tlsrules_demand(config.tls, "set enableTLS to \"true\"", err))
 		return -1;
 	s->endpoint = grpcendpoint_new(&config, err);
-	return s->endpoint ? 0 : err_wrap(err, "parameter \"scalerAddress\"");
+	return s->endpoint ? 0 : params_wrap(err, "scalerAddress");
 }
 
 /* The key has everything that is sent, as the server's answer depends on it. */
@@ -117,25 +114,23 @@ int externalquestion_build(struct scaler_build *b, struct err *err)
 	const struct scaler_params *params = b->params;
 	struct externalquestion *q = b->data;
 	struct externalquestion_source *s = q->source = mem_zalloc(sizeof(*s));
-	struct external_fields f = { 0 };
-	int rc = params_read_rows(b, &externalquestion_table, 0, &f, err);
+	const struct external_fields *f = params_read_login(b, &externalquestion_table, sizeof(*f), err);
 
 	s->count = 1;
 	s->namespace_ = mem_dup(params->namespace_ ? params->namespace_ : "");
 	s->object = mem_dup(params->object ? params->object : "");
 	buf_init(&s->reference, MESSAGE_MAX);
-	if (rc == 0 && !b->open && (make_endpoint(&f, params->namespace_, s, err) || take_metadata(params, s, err)))
-		rc = -1;
-	params_done(&externalquestion_table, &f);
-	if (rc == 0 && !b->open) {
-		externalmessages_put(&s->reference, s->namespace_, s->object, &s->metadata, NULL);
-		b->source = mem_printf("external %s", s->endpoint->base.name);
-		add_key(b, s);
-	}
 	b->scaler->undescribed = true;
 	b->scaler->target = quantity_from_int(1);
 	b->metric_name = mem_dup(params->type);
-	return rc;
+	if (!f || b->open)
+		return f ? 0 : -1;
+	if (make_endpoint(f, params->namespace_, s, err) || take_metadata(params, s, err))
+		return -1;
+	externalmessages_put(&s->reference, s->namespace_, s->object, &s->metadata, NULL);
+	b->source = mem_printf("external %s", s->endpoint->base.name);
+	add_key(b, s);
+	return 0;
 }
 
 struct question *externalquestion_narrow(const struct question *question, const char *metric, size_t position)

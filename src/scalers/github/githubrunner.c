@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/github/githubrunner.h"
-
+/*
+ * Trigger type `github-runner`: the GitHub Actions jobs that wait for a runner such as ours, or run
+ * on one (doc/keda.md 8.19). Uses scalers/http/httpsource; scalers/github/githubscan chooses the
+ * next request, githubpage reads its answer, githubcache caches pages.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +19,7 @@
 #include "scalers/github/githubscan.h"
 #include "scalers/http/httpsource.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 
 /* A hundred runs take about 2 MiB. */
 #define ANSWER_MAX ((size_t)4 << 20)
@@ -99,42 +103,38 @@ static int check_login(const struct github_login *f, struct err *err)
 static int check_names(const struct github *f, struct err *err)
 {
 	if (f->owner && !githubpage_is_name(f->owner))
-		return err_set(err, ERR_INVALID,
-			"parameter \"owner\" must be the name of an organization or user, without slashes");
+		return params_wrong(err, "owner", "must be the name of an organization or user, without slashes");
 	if (f->repos.count > NAMED_MAX)
-		return err_set(err, ERR_INVALID, "parameter \"repos\" has more than %d names", NAMED_MAX);
+		return params_wrong(err, "repos", "has more than %d names", NAMED_MAX);
 	for (size_t i = 0; i < f->repos.count; i++)
 		if (!githubpage_is_name(f->repos.items[i]))
-			return err_set(err, ERR_INVALID,
-				"parameter \"repos\": name %zu is not the name of a repository; the owner is not part "
+			return params_wrong(err, "repos",
+				": name %zu is not the name of a repository; the owner is not part "
 				"of it",
 				i + 1);
 	if (f->labels.count > GITHUBPAGE_LABELS_MAX)
-		return err_set(err, ERR_INVALID, "parameter \"labels\" has more than %d labels", GITHUBPAGE_LABELS_MAX);
+		return params_wrong(err, "labels", "has more than %d labels", GITHUBPAGE_LABELS_MAX);
 	return 0;
 }
 
 static int read_url(struct github *q, struct err *err)
 {
-	char *clean = NULL, *user = NULL, *password = NULL;
+	char *clean = httpurl_without_user(q->login.url, err);
 
-	if (httpurl_split_user(q->login.url, &clean, &user, &password, err))
-		return err_wrap(err, "parameter \"githubApiURL\"");
-	free(user);
-	mem_free_secret(password);
+	if (!clean)
+		return params_wrap(err, "githubApiURL");
 	mem_free_secret(q->login.url);
 	q->login.url = clean;
-	for (size_t len = strlen(q->login.url); len > 0 && q->login.url[len - 1] == '/'; len--)
-		q->login.url[len - 1] = '\0';
+	httpurl_cut_slashes(q->login.url);
 	if (strpbrk(q->login.url, "?#"))
-		return err_set(err, ERR_INVALID, "parameter \"githubApiURL\" must not have a query (?...)");
+		return params_wrong(err, "githubApiURL", "must not have a query (?...)");
 	return 0;
 }
 
-static int make_access(const struct github_login *f, const char *url, struct webaccess **out, struct err *err)
+static int make_access(const struct github_login *f, struct httplogin *out, struct err *err)
 {
 	char application[24], installation[24];
-	const struct githubapp_config app = { .api_url = url,
+	const struct githubapp_config app = { .api_url = out->url,
 		.application = application,
 		.installation = installation,
 		.key_pem = f->key,
@@ -149,17 +149,15 @@ static int make_access(const struct github_login *f, const char *url, struct web
 	else
 		config.bearer = f->token;
 	if (f->key && !config.identity)
-		return err_wrap(err, "parameter \"appKey\"");
-	*out = webaccess_new(&config, err);
-	identity_unref(config.identity);
-	return *out ? 0 : -1;
+		return params_wrap(err, "appKey");
+	return httplogin_log_in(out, &config, err);
 }
 
 static int log_in(struct scaler_build *b, const struct github_login *f, struct err *err)
 {
 	struct github *q = b->data;
 
-	if (check_login(f, err) || read_url(q, err) || make_access(f, q->login.url, &q->login.access, err))
+	if (check_login(f, err) || read_url(q, err) || make_access(f, &q->login, err))
 		return -1;
 	b->timeout_ms = SCAN_MS;
 	q->cache = q->etags ? githubcache_new() : NULL;
@@ -172,16 +170,14 @@ static int log_in(struct scaler_build *b, const struct github_login *f, struct e
 static int build(struct scaler_build *b, struct err *err)
 {
 	struct github *q = b->data;
-	struct github_login f = { 0 };
-	int rc = check_names(q, err) || params_read_rows(b, &login_table, 0, &f, err) ||
-			(!b->open && log_in(b, &f, err))
-		? -1
-		: 0;
+	const struct github_login *f;
 
 	b->scaler->activation = (double)(b->scaler->target.milli / 1000) - 1;
-	b->metric_name = q->owner ? params_normalise(mem_printf("github-runner-%s", q->owner)) : NULL;
-	params_done(&login_table, &f);
-	return rc;
+	b->metric_name = q->owner ? mem_printf("github-runner-%s", q->owner) : NULL;
+	if (check_names(q, err))
+		return -1;
+	f = params_read_login(b, &login_table, sizeof(*f), err);
+	return !f || (!b->open && log_in(b, f, err)) ? -1 : 0;
 }
 
 /* ---- Asking ---- */
@@ -206,7 +202,7 @@ enum { ETAG, REMAINING, RESET, LINK };
 
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
-	const struct github *q = ask->base.question->data;
+	const struct github *q = ask->data;
 	const struct githubscan_place place = place_of(q);
 	struct githubscan *scan = ask->state;
 	MEM_AUTO char *path = NULL;
@@ -289,7 +285,7 @@ static enum exchange_verdict go_on(const struct github *q, const struct githubsc
 static enum exchange_verdict refused(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	const struct github *q = ask->base.question->data;
+	const struct github *q = ask->data;
 	const struct githubscan_place place = place_of(q);
 	json_t *value = json_parse_foreign(answer->body, answer->len, NULL);
 	struct githubscan *scan = ask->state;
@@ -327,7 +323,7 @@ static int read_page(const struct github *q, const struct githubscan *scan, cons
 static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	const struct github *q = ask->base.question->data;
+	const struct github *q = ask->data;
 	const struct githubscan_place place = place_of(q);
 	struct githubscan *scan = ask->state;
 	MEM_AUTO char *path = githubscan_path(scan, &place);
@@ -361,7 +357,6 @@ const struct scaler_type githubrunner_scaler_type = {
 	.data_size = sizeof(struct github),
 	.build = build,
 	.data_done = data_done,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 };

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/google/gcppubsub.h"
-
+/*
+ * Trigger type `gcp-pubsub` (doc/keda.md 8.28): a metric of a subscription or a topic of Google's
+ * Pub/Sub, from Cloud Monitoring. Over scalers/http/httpsource; scalers/login/googlelogin logs in,
+ * pubsubquery makes the query, timeseriesreply reads the response.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +16,7 @@
 #include "scalers/http/httpsource.h"
 #include "scalers/login/googlelogin.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 
 #define MONITORING_URL "https://monitoring.googleapis.com"
 #define ANSWER_MAX     ((size_t)1 << 20)
@@ -107,9 +111,7 @@ static int take_name(struct gcppubsub *q, struct err *err)
 
 static int log_in(struct scaler_build *b, struct gcppubsub *q, struct err *err)
 {
-	struct webaccess_config config = { 0 };
 	struct googlelogin login;
-	bool own;
 	int rc = googlelogin_read(b->params, GOOGLEKEY_MONITORING_READ, &login, err);
 
 	b->open |= rc == 1;
@@ -117,17 +119,13 @@ static int log_in(struct scaler_build *b, struct gcppubsub *q, struct err *err)
 		return rc < 0 ? -1 : 0;
 	if (!login.identity)
 		return err_set_about(err, "GoogleApplicationCredentials", GOOGLELOGIN_NOT_FOUND);
-	config.identity = login.identity;
-	own = login.own;
-	q->login.access = webaccess_new(&config, err);
-	if (!q->project) {
+	if (q->project)
+		free(login.project);
+	else
 		q->project = login.project;
-		login.project = NULL;
-	}
-	googlelogin_done(&login);
-	if (!q->login.access)
+	if (httplogin_log_in(&q->login, &(struct webaccess_config){ .identity = login.identity }, err))
 		return -1;
-	if (!b->open && !q->project && !own)
+	if (!b->open && !q->project && !login.own)
 		return err_set(err, ERR_INVALID,
 			"the key has no project_id: write the name as projects/PROJECT/subscriptions/NAME");
 	q->login.url = mem_dup(MONITORING_URL);
@@ -142,7 +140,7 @@ static int build(struct scaler_build *b, struct err *err)
 	const char *name = q->subscription ? q->subscription : q->topic;
 
 	if (name)
-		b->metric_name = params_normalise(mem_printf("gcp-ps-%s", name));
+		b->metric_name = mem_printf("gcp-ps-%s", name);
 	return check(b->params, q, err) || (!b->open && take_name(q, err)) || log_in(b, q, err) ? -1 : 0;
 }
 
@@ -167,14 +165,14 @@ static bool needs_project(const struct question *question)
 
 static const char *project_of(const struct httpsource *ask)
 {
-	const struct gcppubsub *q = ask->base.question->data;
+	const struct gcppubsub *q = ask->data;
 
 	return q->project ? q->project : ask->project;
 }
 
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
-	const struct gcppubsub *q = ask->base.question->data;
+	const struct gcppubsub *q = ask->data;
 	const struct gcppubsub_state *state = ask->state;
 	const char *project = project_of(ask);
 	const struct pubsubquery asked = query_of(q);
@@ -198,7 +196,7 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 
 static enum exchange_verdict judge_nothing(const struct httpsource *ask, struct answer *out, struct err *err)
 {
-	const struct gcppubsub *q = ask->base.question->data;
+	const struct gcppubsub *q = ask->data;
 	const struct pubsubquery asked = query_of(q);
 	MEM_AUTO char *query = NULL;
 
@@ -206,8 +204,7 @@ static enum exchange_verdict judge_nothing(const struct httpsource *ask, struct 
 	if (!isnan(q->if_null))
 		return EXCHANGE_DONE;
 	query = pubsubquery_text(&asked, project_of(ask));
-	err_set(err, ERR_INVALID, "could not find stackdriver metric with query %s", query);
-	return EXCHANGE_FAILED;
+	return err_set(err, ERR_INVALID, "could not find stackdriver metric with query %s", query);
 }
 
 static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
@@ -246,7 +243,6 @@ const struct scaler_type gcppubsub_scaler_type = {
 	.absent = &absent,
 	.build = build,
 	.data_done = data_done,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/graphite/graphite.h"
-
+/* Trigger type `graphite`: the last value of a series, by the render API (doc/keda.md 8.7). */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "scalers/graphite/graphitereply.h"
 #include "scalers/http/httpsource.h"
 #include "scalers/login/httpauth.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 
 /* Enough for a point each second for a day. */
 #define ANSWER_MAX ((size_t)2 << 20)
@@ -47,16 +47,17 @@ static int build(struct scaler_build *b, struct err *err)
 static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	const struct graphite *q = ask->base.question->data;
-
-	if (httpsource_expect(answer, 200, 200, err) == 0 &&
-		graphitereply_read(answer->body, answer->len, &out->value, err) == 0)
-		return EXCHANGE_DONE;
-	httpsource_wrap_query(err, q->query);
-	return EXCHANGE_FAILED;
+	(void)ask;
+	return httpsource_expect(answer, 200, 200, err) ||
+			graphitereply_read(answer->body, answer->len, &out->value, err)
+		? EXCHANGE_FAILED
+		: EXCHANGE_DONE;
 }
 
-static const struct httpsource_type http = { .max_body = ANSWER_MAX, .read = judge };
+static const struct httpsource_type http = { .subject = "query",
+	.subject_at = AT(query),
+	.max_body = ANSWER_MAX,
+	.read = judge };
 
 const struct scaler_type graphite_scaler_type = {
 	.name = "graphite",
@@ -64,7 +65,6 @@ const struct scaler_type graphite_scaler_type = {
 	.tables = { &table, &httpauth_table },
 	.data_size = sizeof(struct graphite),
 	.build = build,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 };

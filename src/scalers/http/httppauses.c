@@ -2,6 +2,7 @@
 #include "scalers/http/httppauses.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -13,7 +14,7 @@
 struct pause {
 	char *key; /* owned */
 	int64_t until_ms;
-	enum httppauses_why why;
+	const char *why; /* a literal */
 	UT_hash_handle hh;
 };
 
@@ -29,32 +30,35 @@ static void drop(struct httppauses *p, struct pause *one)
 	free(one);
 }
 
-static struct pause *find(const struct httppauses *p, const char *origin, const char *login)
+/* "https://a:443 key"; the caller owns it. */
+static char *key_of(const char *url, const struct webaccess *access)
 {
-	MEM_AUTO char *key = mem_printf("%s %s", origin, login);
-	struct pause *one;
+	char origin[256];
 
-	HASH_FIND_STR(p->pauses, key, one);
-	return one;
+	return mem_printf("%s %s", httpurl_origin(url, origin, sizeof(origin)), webaccess_key(access));
 }
 
-void httppauses_begin(struct httppauses *p, const char *origin, const char *login, int64_t span_ms,
-	enum httppauses_why why)
+void httppauses_begin(struct httppauses *p, const char *url, const struct webaccess *access, int64_t span_ms,
+	const char *why)
 {
-	int64_t now_ms = loop_now_ms(p->loop);
-	int64_t until_ms = now_ms + (span_ms < HTTPPAUSES_MAX_MS ? span_ms : HTTPPAUSES_MAX_MS);
+	int64_t now_ms = p ? loop_now_ms(p->loop) : 0,
+		until_ms = now_ms + (span_ms < HTTPPAUSES_MAX_MS ? span_ms : HTTPPAUSES_MAX_MS);
+	MEM_AUTO char *key = NULL;
 	struct pause *one, *next;
 
+	if (!p || span_ms <= 0)
+		return;
 	HASH_ITER (hh, p->pauses, one, next) {
 		if (one->until_ms <= now_ms)
 			drop(p, one);
 	}
-	one = find(p, origin, login);
+	key = key_of(url, access);
+	HASH_FIND_STR(p->pauses, key, one);
 	if (!one && HASH_COUNT(p->pauses) >= ENTRIES_MAX)
 		return;
 	if (!one) {
 		one = mem_zalloc(sizeof(*one));
-		one->key = mem_printf("%s %s", origin, login);
+		one->key = mem_dup(key);
 		HASH_ADD_KEYPTR(hh, p->pauses, one->key, strlen(one->key), one);
 	}
 	if (until_ms <= one->until_ms)
@@ -66,24 +70,22 @@ void httppauses_begin(struct httppauses *p, const char *origin, const char *logi
 void httppauses_heed(struct httppauses *p, const char *url, const struct webaccess *access,
 	const struct webresponse *answer)
 {
-	bool refused = answer->status == 429 || answer->status == 503 || answer->status == 403;
-	char origin[256];
-
-	if (p && refused && answer->retry_after_ms > 0)
-		httppauses_begin(p, httpurl_origin(url, origin, sizeof(origin)), webaccess_key(access),
-			answer->retry_after_ms, HTTPPAUSES_RETRY_AFTER);
+	if (answer->status == 429 || answer->status == 503 || answer->status == 403)
+		httppauses_begin(p, url, access, answer->retry_after_ms, HTTPPAUSES_RETRY_AFTER);
 }
 
 int httppauses_check(const struct httppauses *p, const char *url, const struct webaccess *access, struct err *err)
 {
-	char origin[256];
-	struct pause *one = p ? find(p, httpurl_origin(url, origin, sizeof(origin)), webaccess_key(access)) : NULL;
-	int64_t left_ms = one ? one->until_ms - loop_now_ms(p->loop) : 0;
+	MEM_AUTO char *key = p && p->pauses ? key_of(url, access) : NULL;
+	struct pause *one = NULL;
+	int64_t left_ms;
 
+	if (key)
+		HASH_FIND_STR(p->pauses, key, one);
+	left_ms = one ? one->until_ms - loop_now_ms(p->loop) : 0;
 	return left_ms <= 0 ? 0
-			    : err_set(err, ERR_TEMPORARY, "%s asked to be left alone (%s): for another %lld s", origin,
-				      one->why == HTTPPAUSES_RETRY_AFTER ? "Retry-After" : "too many requests",
-				      (long long)(left_ms + 999) / 1000);
+			    : err_set(err, ERR_TEMPORARY, "%.*s asked to be left alone (%s): for another %lld s",
+				      (int)strcspn(key, " "), key, one->why, (long long)(left_ms + 999) / 1000);
 }
 
 static void begin_part(struct scaler_sources *s)

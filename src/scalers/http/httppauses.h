@@ -20,17 +20,15 @@ struct httppauses;
 
 #define HTTPPAUSES_MAX_MS ((int64_t)3600 * 1000)
 
-enum httppauses_why { HTTPPAUSES_RETRY_AFTER, HTTPPAUSES_TOO_MANY };
+/* ---- For the server of a URL, and the login of an access; p may be NULL ---- */
 
 /*
- * origin: the server's; login: webaccess_key. A pause is never shortened; of two reasons for the
- * same time the first stays.
+ * Begins a pause, unless span_ms is 0. why: a literal for messages. A pause is never shortened; of
+ * two reasons for the same time the first stays.
  */
-void httppauses_begin(struct httppauses *p, const char *origin, const char *login, int64_t span_ms,
-	enum httppauses_why why);
-
-/* The same for a request's URL and access; p may be NULL. */
-
+void httppauses_begin(struct httppauses *p, const char *url, const struct webaccess *access, int64_t span_ms,
+	const char *why);
+#define HTTPPAUSES_RETRY_AFTER "Retry-After"
 /* Begins a pause if the response has Retry-After. */
 void httppauses_heed(struct httppauses *p, const char *url, const struct webaccess *access,
 	const struct webresponse *answer);

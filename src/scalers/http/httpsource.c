@@ -13,8 +13,8 @@
 
 /* Bytes of a server's text in an error. */
 #define WORDS_SHOWN 200
-/* Bytes of a query in an error. */
-#define QUERY_SHOWN 120
+/* Bytes of a subject, such as a query, in an error. */
+#define SUBJECT_SHOWN 120
 
 static const struct httplogin *login_of(const struct httpsource *ask)
 {
@@ -55,14 +55,25 @@ static void on_end(void *arg, const struct err *failure)
 
 /* ---- The steps ---- */
 
-static void begin_pause(const struct httpsource *ask, int64_t span_ms, enum httppauses_why why)
+/* "queue jobs: ..." */
+static void name_subject(const struct httpsource *ask, struct err *err)
 {
-	char origin[256];
+	const struct httpsource_type *type = type_of(ask);
+	const char *text = type->subject ? *(char *const *)((const char *)ask->data + type->subject_at) : NULL;
 
-	if (span_ms > 0 && ask->sources->pauses)
-		httppauses_begin(ask->sources->pauses,
-			httpurl_origin(ask->auth.exchange.request.url, origin, sizeof(origin)),
-			webaccess_key(login_of(ask)->access), span_ms, why);
+	if (text)
+		err_wrap(err, "%s %.*s%s", type->subject, SUBJECT_SHOWN, text,
+			strlen(text) > SUBJECT_SHOWN ? "..." : "");
+}
+
+enum exchange_verdict httpsource_read(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
+	struct err *err)
+{
+	enum exchange_verdict verdict = type_of(ask)->read(ask, answer, out, err);
+
+	if (verdict == EXCHANGE_FAILED)
+		name_subject(ask, err);
+	return verdict;
 }
 
 /* The longest of all requests counts. */
@@ -90,12 +101,15 @@ static enum exchange_verdict on_read(void *arg, const struct webresponse *respon
 		*err = *response->transport;
 		return on_lost(ask, err);
 	}
-	httppauses_heed(ask->sources->pauses, ask->auth.exchange.request.url, login_of(ask)->access, response);
+	httppauses_heed(ask->base.sources->pauses, ask->auth.exchange.request.url, login_of(ask)->access, response);
 	add_rest(ask, response);
-	verdict = type_of(ask)->read(ask, response, &ask->answer, err);
-	if (verdict == EXCHANGE_FAILED)
-		begin_pause(ask, err->retry_after_ms,
-			err->retry_after_ms == response->retry_after_ms ? HTTPPAUSES_RETRY_AFTER : HTTPPAUSES_TOO_MANY);
+	verdict = httpsource_read(ask, response, &ask->answer, err);
+	/* heed has counted Retry-After already, unless the status is another one */
+	if (verdict == EXCHANGE_FAILED && err->retry_after_ms == response->retry_after_ms)
+		httppauses_begin(ask->base.sources->pauses, ask->auth.exchange.request.url, login_of(ask)->access,
+			err->retry_after_ms, HTTPPAUSES_RETRY_AFTER);
+	else if (verdict == EXCHANGE_FAILED)
+		httpsource_pause(ask, err->retry_after_ms);
 	return verdict;
 }
 
@@ -118,7 +132,7 @@ static enum exchange_verdict on_next(void *arg, struct webrequest *out, struct e
 	while (verdict == EXCHANGE_NEXT) {
 		if (make_request(ask, out, err))
 			verdict = EXCHANGE_FAILED;
-		else if (!httppauses_check(ask->sources->pauses, out->url, login_of(ask)->access, err))
+		else if (!httppauses_check(ask->base.sources->pauses, out->url, login_of(ask)->access, err))
 			verdict = EXCHANGE_SEND;
 		else if ((verdict = on_lost(ask, err)) == EXCHANGE_NEXT) /* another server may be asked */
 			webrequest_done(out);
@@ -130,52 +144,56 @@ static bool on_piece(void *arg, const char *bytes, size_t len, size_t *kept, str
 {
 	struct httpsource *ask = arg;
 
-	return type_of(ask)->piece(ask, bytes, len, kept, err);
+	if (type_of(ask)->piece(ask, bytes, len, kept, err))
+		return true;
+	name_subject(ask, err);
+	return false;
 }
 
 static const struct exchange_kind asking = { .next = on_next, .read = on_read, .piece = on_piece, .end = on_end };
 
-void *httpsource_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
-	void *arg)
+static void ask(void *handle)
 {
-	struct httpsource *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
-	const struct httpsource_type *type = type_of(ask);
-	const struct httplogin *login = login_of(ask);
-	struct exchange *x = &ask->auth.exchange;
+	struct httpsource *a = handle;
+	const struct question *question = a->base.question;
+	struct scaler_sources *sources = a->base.sources;
+	const struct httpsource_type *type = type_of(a);
+	const struct httplogin *login = login_of(a);
+	struct exchange *x = &a->auth.exchange;
 
-	ask->sources = sources;
-	ask->deadline_ms = deadline_ms;
+	a->data = question->data;
 	if (type->state_size)
-		ask->state = mem_zalloc(type->state_size);
-	ask->auth.tokens = sources->tokens;
-	ask->auth.needs_project = type->needs_project && type->needs_project(question);
+		a->state = mem_zalloc(type->state_size);
+	a->auth.tokens = sources->tokens;
+	a->auth.needs_project = type->needs_project && type->needs_project(question);
 	x->loop = sources->loop;
 	x->client = sources->web;
 	x->options = (struct webclient_options){ .access = login->access,
 		.timeout_ms = login->timeout_ms,
-		.deadline_ms = deadline_ms,
+		.deadline_ms = a->base.deadline_ms,
 		.asker = question->type->name,
 		.namespace_ = question->namespace_ };
 	x->steps_max = type->steps_max ? type->steps_max : HTTPSOURCE_STEPS_MAX;
 	x->pieces = type->piece != NULL;
-	webauth_start(&ask->auth, &asking, ask);
-	return ask;
+	webauth_start(&a->auth, &asking, a);
 }
 
-void httpsource_cancel(void *handle)
+static void cancel(void *handle)
 {
 	struct httpsource *ask = handle;
 
 	webauth_done(&ask->auth);
 	drop_state(ask);
-	scaler_ask_free(ask);
 }
+
+const struct scaler_asker httpsource_asker = { sizeof(struct httpsource), .ask = ask, .cancel = cancel };
 
 /* ---- For the read functions ---- */
 
 void httpsource_pause(const struct httpsource *ask, int64_t span_ms)
 {
-	begin_pause(ask, span_ms, HTTPPAUSES_TOO_MANY);
+	httppauses_begin(ask->base.sources->pauses, ask->auth.exchange.request.url, login_of(ask)->access, span_ms,
+		"too many requests");
 }
 
 int httpsource_expect(const struct webresponse *answer, int least, int most, struct err *err)
@@ -188,11 +206,6 @@ int httpsource_expect(const struct webresponse *answer, int least, int most, str
 	err_set(err, httpstatus_kind(answer->status), "HTTP status %d%s%s", answer->status, *words ? ": " : "", words);
 	err->http_status = answer->status;
 	return -1;
-}
-
-void httpsource_wrap_query(struct err *err, const char *query)
-{
-	err_wrap(err, "query %.*s%s", QUERY_SHOWN, query, strlen(query) > QUERY_SHOWN ? "..." : "");
 }
 
 json_t *httpsource_json(const struct webresponse *answer, struct err *err)

@@ -8,8 +8,8 @@
  * after the other, authentication (net/web/exchange, net/web/webauth), pauses that a server asks
  * for, and errors that name the source.
  *
- * A type has .http = &its_http, .ask = httpsource_ask and .cancel = httpsource_cancel in its struct
- * scaler_type, and its question's data begins with a struct httplogin.
+ * A type has .http = &its_http and .asker = &httpsource_asker in its struct scaler_type, and its
+ * question's data begins with a struct httplogin.
  */
 
 #include <jansson.h>
@@ -24,12 +24,11 @@
 
 /* One ask. Read-only for types. */
 struct httpsource {
-	struct scaler_ask base; /* its question, whose data is the type's */
-	struct scaler_sources *sources;
+	struct scaler_ask base; /* its question */
+	void *data;             /* the question's, of the type */
 	void *state;         /* owned: state_size bytes that the type keeps from request to request; zeroed at first */
 	unsigned step;       /* requests answered so far */
 	const char *project; /* of the identity, if needs_project; NULL: none */
-	int64_t deadline_ms; /* of all its requests; loop clock; 0: none */
 	/* ---- Private to httpsource.c ---- */
 	struct webauth auth;
 	struct answer answer;
@@ -40,6 +39,12 @@ struct httpsource {
 #define HTTPSOURCE_STEPS_MAX 200
 
 struct httpsource_type {
+	/*
+	 * What the question is about, for errors of responses: a word and the offset of a text in
+	 * the data ("queue jobs: ..."). NULL: nothing is prepended.
+	 */
+	const char *subject;
+	size_t subject_at;
 	unsigned steps_max; /* 0: HTTPSOURCE_STEPS_MAX */
 	size_t state_size;
 	void (*state_done)(void *state); /* frees what the state owns; NULL: nothing */
@@ -79,10 +84,11 @@ struct httpsource_type {
  */
 #define HTTPSOURCE_REST_MAX_MS ((int64_t)300 * 1000)
 
-/* For struct scaler_type. */
-void *httpsource_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
-	void *arg);
-void httpsource_cancel(void *handle);
+extern const struct scaler_asker httpsource_asker;
+
+/* The type's read; in an error it names the subject. Public for tests. */
+enum exchange_verdict httpsource_read(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
+	struct err *err);
 
 /* ---- For the read functions ---- */
 
@@ -97,8 +103,6 @@ void httpsource_pause(const struct httpsource *ask, int64_t span_ms);
  * status and the beginning of the body.
  */
 int httpsource_expect(const struct webresponse *answer, int least, int most, struct err *err);
-/* Prepends `query <its beginning>: ` to the message. */
-void httpsource_wrap_query(struct err *err, const char *query);
 /* The body as JSON, which the caller owns; NULL with ERR_INVALID, which does not quote the body. */
 json_t *httpsource_json(const struct webresponse *answer, struct err *err);
 

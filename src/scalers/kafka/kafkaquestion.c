@@ -10,19 +10,13 @@
 #include "scalers/kafka/kafkamemory.h"
 #include "scalers/sources.h"
 
-struct kafka_trigger_ask {
-	struct scaler_ask base;
-	struct scaler_sources *sources;
-	struct kafka_call *call;
-};
-
 /* ---- Making ---- */
 
 void kafkaquestion_done(void *data)
 {
 	struct kafkaquestion *q = data;
 
-	kafkaendpoint_unref(q->endpoint);
+	endpoint_unref(q->endpoint);
 	free(q->ranges);
 	free(q->memory_key);
 }
@@ -92,7 +86,7 @@ void kafkaquestion_complete(struct scaler_build *b)
 
 /* ---- Asking ---- */
 
-static struct kafkalag count_lag(const struct kafkaquestion *t, const struct kafka_trigger_ask *ask,
+static struct kafkalag count_lag(const struct kafkaquestion *t, const struct scaler_ask *ask,
 	const struct kafka_answer *answer)
 {
 	bool *stuck = NULL;
@@ -110,34 +104,30 @@ static struct kafkalag count_lag(const struct kafkaquestion *t, const struct kaf
 
 static void on_answer(void *arg, const struct kafka_answer *answer, const struct err *err)
 {
-	struct kafka_trigger_ask *ask = arg;
+	struct scaler_ask *ask = arg;
 	struct kafkalag lag;
 
 	if (err) {
 		scaler_ask_answer(ask, NULL, err);
 		return;
 	}
-	lag = count_lag(ask->base.question->data, ask, answer);
+	lag = count_lag(ask->question->data, ask, answer);
 	scaler_ask_answer(ask,
 		&(struct answer){ .value = (double)lag.value, .load = (double)lag.load, .activity = ACTIVITY_BY_LOAD },
 		NULL);
 }
 
-void *kafkaquestion_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
-	void *arg)
+static void ask(void *handle)
 {
-	struct kafkaquestion *t = question->data;
-	struct kafka_trigger_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
+	struct scaler_ask *a = handle;
+	struct kafkaquestion *t = a->question->data;
 
-	ask->sources = sources;
-	ask->call = kafka_ask(sources->kafka, t->endpoint, &t->asked, deadline_ms, on_answer, ask);
-	return ask;
+	a->call = kafka_ask(a->sources->kafka, t->endpoint, &t->asked, a->deadline_ms, on_answer, a);
 }
 
-void kafkaquestion_cancel(void *handle)
+static void cancel(void *handle)
 {
-	struct kafka_trigger_ask *ask = handle;
-
-	kafka_cancel(ask->call);
-	scaler_ask_free(ask);
+	kafka_cancel(((struct scaler_ask *)handle)->call);
 }
+
+const struct scaler_asker kafkaquestion_asker = { .ask = ask, .cancel = cancel };

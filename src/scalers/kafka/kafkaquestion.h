@@ -34,8 +34,6 @@ enum kafkaquestion_policy { KAFKAQUESTION_LATEST, KAFKAQUESTION_EARLIEST };
 void kafkaquestion_complete(struct scaler_build *b);
 void kafkaquestion_done(void *data); /* data_done of the types */
 
-void *kafkaquestion_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
-	void *arg);
-void kafkaquestion_cancel(void *handle);
+extern const struct scaler_asker kafkaquestion_asker;
 
 #endif

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/kafka/kafkatrigger.h"
-
+/*
+ * Trigger types `kafka` (one topic, or all topics of the group; SASL with OAuth tokens) and
+ * `apache-kafka` (a list of topics): parameters and build (doc/keda.md 8.11). Most parameters are
+ * the same, the rest stands in a table per type. Both ask scalers/kafka/kafkaquestion, over the
+ * same connections.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +17,7 @@
 #include "scalers/kafka/kafkaquestion.h"
 #include "scalers/login/awslogin.h"
 #include "scalers/login/httpauth.h"
+#include "scalers/types.h"
 
 enum tls { TLS_DISABLE, TLS_ENABLE };
 enum sasl { SASL_NONE, SASL_PLAINTEXT, SASL_SCRAM_SHA256, SASL_SCRAM_SHA512, SASL_OAUTHBEARER, SASL_GSSAPI, SASL_MSK };
@@ -224,9 +229,9 @@ static int check_places(const struct scaler_params *params, struct err *err)
 static int check_msk(const struct kafka_login *f, struct err *err)
 {
 	if (!f->region)
-		return err_set(err, ERR_INVALID, "parameter \"awsRegion\" is required by aws_msk_iam");
+		return params_wrong(err, "awsRegion", "is required by aws_msk_iam");
 	if (f->tls != TLS_ENABLE)
-		return err_set(err, ERR_INVALID, "parameter \"tls\" must be enable for aws_msk_iam");
+		return params_wrong(err, "tls", "must be enable for aws_msk_iam");
 	return 0;
 }
 
@@ -238,7 +243,7 @@ static bool is_msk(enum sasl sasl, const struct kafka_login *f)
 static int check_login(enum sasl sasl, const struct kafka_login *f, struct err *err)
 {
 	if (sasl == SASL_GSSAPI)
-		return err_set(err, ERR_INVALID, "parameter \"sasl\": gssapi (Kerberos) is not supported" INSTEAD);
+		return params_wrong(err, "sasl", ": gssapi (Kerberos) is not supported" INSTEAD);
 	if (is_msk(sasl, f))
 		return check_msk(f, err);
 	if (sasl != SASL_NONE && (!f->username || !f->password))
@@ -299,11 +304,11 @@ static struct kafkaendpoint *make_endpoint(const struct scaler_params *params, s
 		.count = f->servers.count,
 		.port = is_apache(params) ? APACHE_PORT : 0,
 		.tls = f->tls == TLS_ENABLE,
-		.tls_insecure = f->insecure,
-		.tls_ca_pem = f->ca,
-		.tls_cert_pem = f->cert,
-		.tls_key_pem = f->key,
-		.tls_key_password = f->key_password,
+		.tls_config.insecure = f->insecure,
+		.tls_config.ca_pem = f->ca,
+		.tls_config.cert_pem = f->cert,
+		.tls_config.key_pem = f->key,
+		.tls_config.key_password = f->key_password,
 		.mechanism = mechanisms[sasl],
 		.username = sasl != SASL_NONE && !identity ? f->username : NULL,
 		.password = sasl != SASL_NONE && !identity ? f->password : NULL,
@@ -320,7 +325,7 @@ static struct kafkaendpoint *make_endpoint(const struct scaler_params *params, s
 		return NULL;
 	endpoint = kafkaendpoint_new(&config, err);
 	if (!endpoint)
-		err_wrap(err, "parameter \"bootstrapServers\"");
+		params_wrap(err, "bootstrapServers");
 	return endpoint;
 }
 
@@ -340,7 +345,7 @@ static char *make_metric_name(const struct scaler_params *params, const struct k
 		buf_printf(&name, "%s%s", i > 0 ? "," : "kafka-", q->topics.items[i]);
 	if (!has_topic(q))
 		buf_printf(&name, "kafka-%s-topics", q->group);
-	return params_normalise(buf_take(&name));
+	return buf_take(&name);
 }
 
 static int read_login(struct scaler_build *b, struct kafka_login *f, enum sasl *sasl, struct err *err)
@@ -380,23 +385,19 @@ static int connect_to(struct scaler_build *b, struct kafka_login *f, enum sasl s
 static int build(struct scaler_build *b, struct err *err)
 {
 	const struct kafkaquestion *q = b->data;
-	struct kafka_login f = { 0 };
+	struct kafka_login *f = params_login(b, sizeof(*f));
 	enum sasl sasl = SASL_NONE;
-	int rc = read_login(b, &f, &sasl, err);
 
 	b->metric_name = make_metric_name(b->params, q);
 	b->scaler->target = quantity_from_int(q->rules.threshold);
-	if (rc == 0 &&
-		(check_names(q, err) || check_numbers(q, b->scaler->activation, err) ||
-			check_version(q->version, err) || check_places(b->params, err)))
-		rc = -1;
-	if (rc == 0 && !b->open &&
-		(check_together(q, is_apache(b->params), err) || check_login(sasl, &f, err) ||
-			connect_to(b, &f, sasl, err)))
-		rc = -1;
-	params_done(&login_table, &f);
-	params_done(&sarama_login_table, &f);
-	return rc;
+	if (read_login(b, f, &sasl, err) || check_names(q, err) || check_numbers(q, b->scaler->activation, err) ||
+		check_version(q->version, err) || check_places(b->params, err))
+		return -1;
+	return !b->open &&
+			(check_together(q, is_apache(b->params), err) || check_login(sasl, f, err) ||
+				connect_to(b, f, sasl, err))
+		? -1
+		: 0;
 }
 
 #define KAFKA_TYPE(word, go_word, own, own_login)                                                                      \
@@ -404,7 +405,7 @@ static int build(struct scaler_build *b, struct err *err)
 		.name = (word), .go_name = (go_word),                                                                  \
 		.tables = { &table, &(own), &login_table, &(own_login), &awslogin_table },                             \
 		.data_size = sizeof(struct kafkaquestion), .build = build, .data_done = kafkaquestion_done,            \
-		.ask = kafkaquestion_ask, .cancel = kafkaquestion_cancel,                                              \
+		.asker = &kafkaquestion_asker,                                                                         \
 	}
 
 const struct scaler_type kafka_scaler_type = KAFKA_TYPE("kafka", "kafkaScaler", sarama_table, sarama_login_table);

@@ -137,7 +137,7 @@ int awslogin_read(const struct scaler_params *params, const char *region, struct
 
 	*out = NULL;
 	if (rc >= 0 && region && awsregion_check(region, err)) {
-		err_wrap(err, "parameter \"awsRegion\"");
+		params_wrap(err, "awsRegion");
 		rc = -1;
 	}
 	if (rc == 0) {

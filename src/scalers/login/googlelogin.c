@@ -50,8 +50,7 @@ static int take_key(const struct googlelogin_fields *f, const char *scope, struc
 		return 0;
 	out->identity = googlekey_new(text, scope, err);
 	if (!out->identity)
-		return err_wrap(err, "parameter \"%s\"",
-			f->key ? "GoogleApplicationCredentials" : "credentialsFromEnv");
+		return params_wrap(err, f->key ? "GoogleApplicationCredentials" : "credentialsFromEnv");
 	out->project = mem_dup(googlekey_project(out->identity));
 	return 0;
 }

@@ -105,19 +105,18 @@ static int take_modes(const struct param_list *list, unsigned features, unsigned
 		while (m < MEM_COUNT(modes) && strcmp(modes[m].word, list->items[i]) != 0)
 			m++;
 		if (m == MEM_COUNT(modes))
-			return err_set(err, ERR_INVALID,
-				"parameter \"authModes\" must be a list of apiKey, basic, tls, bearer, custom, oauth, "
+			return params_wrong(err, "authModes",
+				"must be a list of apiKey, basic, tls, bearer, custom, oauth, "
 				"separated by commas: piece %zu is not",
 				i + 1);
 		*out |= modes[m].mode;
 	}
 	who = *out & (BEARER | BASIC | OAUTH);
 	if ((who & (who - 1)) != 0)
-		return err_set(err, ERR_INVALID,
-			"parameter \"authModes\" must contain only one of bearer, basic, oauth");
+		return params_wrong(err, "authModes", "must contain only one of bearer, basic, oauth");
 	if (*out & API_KEY && !(features & HTTPAUTH_API_KEY))
-		return err_set(err, ERR_INVALID,
-			"parameter \"authModes\": apiKey is not supported by this trigger; custom sends any header "
+		return params_wrong(err, "authModes",
+			": apiKey is not supported by this trigger; custom sends any header "
 			"(customAuthHeader, customAuthValue)");
 	return 0;
 }
@@ -166,8 +165,8 @@ static int take_region(const struct scaler_params *params, struct httpauth_field
 	f->region = mem_dup(params->identity->aws_region);
 	return f->region
 		? 0
-		: err_set(err, ERR_INVALID,
-			  "parameter \"awsRegion\" is missing: with podIdentity aws, AWS keys, a role or "
+		: params_wrong(err, "awsRegion",
+			  "is missing: with podIdentity aws, AWS keys, a role or "
 			  "identityOwner operator requests are signed for a region, and kscaled's environment has "
 			  "no AWS_REGION");
 }
@@ -186,8 +185,8 @@ static int read_fields(const struct scaler_params *params, unsigned features, st
 		if (rc >= 0)
 			rc = worse(rc, params_read_when(&httpauth_api_key_table, params, *wanted, f, err));
 		if (rc == 0 && f->method == HEADER && *wanted & API_KEY && *wanted & CUSTOM)
-			return err_set(err, ERR_INVALID,
-				"parameter \"authModes\": apiKey in a header and custom cannot be combined; custom "
+			return params_wrong(err, "authModes",
+				": apiKey in a header and custom cannot be combined; custom "
 				"alone sends any header");
 		return rc;
 	}
@@ -205,7 +204,7 @@ static int read_url(const char *name, const char *text, unsigned wanted, struct 
 	char *user = NULL, *password = NULL;
 
 	if (httpurl_split_user(text, url, &user, &password, err) < 0)
-		return err_wrap(err, "parameter \"%s\"", name);
+		return params_wrap(err, name);
 	if (user && !(wanted & (BEARER | BASIC | OAUTH)) && !f->region) {
 		f->username = user;
 		f->password = password;
@@ -216,50 +215,33 @@ static int read_url(const char *name, const char *text, unsigned wanted, struct 
 	return 0;
 }
 
-/*
- * Fills in *to, the host and TLS settings to which kscaled's own token would go; *host owns its
- * text.
- */
-static int fill_disclosure(const struct httpauth_fields *f, const char *url, struct disclosure *to, char **host,
-	struct err *err)
-{
-	struct httpurl_place place;
-
-	*host = NULL;
-	if (httpurl_place(url, &place, err))
-		return -1;
-	to->host = *host = httpurl_host_header(&place);
-	to->clear = strcmp(place.scheme, "https") != 0;
-	to->own_ca = f->ca != NULL;
-	to->insecure = f->insecure;
-	httpurl_place_done(&place);
-	return 0;
-}
-
 /* *out NULL: no Azure identity. */
 static int make_azure(const struct scaler_params *params, const struct httpauth_fields *f, const char *url,
 	struct identity **out, struct err *err)
 {
 	const struct pod_identity *pod = params->identity;
-	struct disclosure to = { .service = AZURECLOUD_PROMETHEUS };
+	struct disclosure to = { .service = AZURECLOUD_PROMETHEUS, .own_ca = f->ca, .insecure = f->insecure };
 	MEM_AUTO char *scope = NULL, *host = NULL;
 	int rc = azurelogin_is_workload_or_none(pod, err);
 
 	if (rc <= 0)
 		return rc;
-	if (azurecloud_prometheus_scope(f->cloud, f->resource, &scope, err) || fill_disclosure(f, url, &to, &host, err))
+	if (azurecloud_prometheus_scope(f->cloud, f->resource, &scope, err))
+		return -1;
+	host = disclosure_take_url(&to, url, err);
+	if (!host)
 		return -1;
 	*out = azurelogin_new(pod, scope, &to, err);
-	return *out ? 0 : err_wrap(err, "parameter \"serverAddress\"");
+	return *out ? 0 : params_wrap(err, "serverAddress");
 }
 
 static int check_own(const struct httpauth_fields *f, const char *url, struct err *err)
 {
-	struct disclosure to = { .cloud = DISCLOSURE_GOOGLE };
-	MEM_AUTO char *host = NULL;
+	struct disclosure to = { .cloud = DISCLOSURE_GOOGLE, .own_ca = f->ca, .insecure = f->insecure };
+	MEM_AUTO char *host = disclosure_take_url(&to, url, err);
 
-	if (fill_disclosure(f, url, &to, &host, err) || disclosure_check(&to, err))
-		return err_wrap(err, "parameter \"serverAddress\"");
+	if (!host || disclosure_check(&to, err))
+		return params_wrap(err, "serverAddress");
 	return 0;
 }
 
@@ -388,12 +370,9 @@ int httpauth_login(struct scaler_build *b, const char *name, unsigned features, 
 
 int httpauth_cut_url(char *url, const char *name, const char *instead, struct err *err)
 {
-	size_t len = strlen(url);
-
 	if (strchr(url, '?'))
 		return err_set(err, ERR_INVALID, "parameter \"%s\" must not have a query (?...): %s", name, instead);
-	while (len > 0 && url[len - 1] == '/')
-		url[--len] = '\0';
+	httpurl_cut_slashes(url);
 	return 0;
 }
 

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/metricsapi/metricsapi.h"
-
+/*
+ * Trigger type `metrics-api` (doc/keda.md 8.10): a number in an HTTP answer, from one URL or from
+ * each pod behind a Service.
+ *
+ * With several pods an error never lowers the value: sum, average and max fail when one pod fails
+ * (KEDA uses the other pods), because that pod may be the one with the load. Only min uses the
+ * others, as it can then only be too high.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +15,7 @@
 #include "scalers/login/httpauth.h"
 #include "scalers/metricsapi/metricsapi_parts.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 
 static const char *const formats[] = { [METRICSAPI_JSON] = "json",
 	[METRICSAPI_XML] = "xml",
@@ -66,7 +73,7 @@ static int compile(struct metricsapi_question *q, struct err *err)
 		return err_wrap(err, "parameter \"valueLocation\" value \"%.*s\", for format %s",
 			METRICSAPI_LOCATION_SHOWN, q->location, formats[q->format]);
 	if (q->aggregates && serviceurls_read(q->login.url, &q->service, err))
-		return err_wrap(err, "parameter \"url\"");
+		return params_wrap(err, "url");
 	return 0;
 }
 
@@ -75,13 +82,13 @@ static int build(struct scaler_build *b, struct err *err)
 	struct metricsapi_question *q = b->data;
 
 	/* Quotes, braces, # and = are kept: they are escaped in paths of the metrics API. */
-	b->metric_name = params_normalise(mem_printf("metric-api-%s", q->location));
+	b->metric_name = mem_printf("metric-api-%s", q->location);
 	if (!q->aggregates)
 		q->aggregation = METRICSAPI_AVERAGE;
 	return httpauth_login(b, "url", HTTPAUTH_API_KEY, &q->login, err) || compile(q, err) ? -1 : 0;
 }
 
-/* metricsapi_ask sends the requests itself. */
+/* metricsapi_asker sends the requests itself. */
 static const struct httpsource_type http = { .steps_max = 1 };
 
 const struct scaler_type metricsapi_scaler_type = {
@@ -91,7 +98,6 @@ const struct scaler_type metricsapi_scaler_type = {
 	.data_size = sizeof(struct metricsapi_question),
 	.build = build,
 	.data_done = data_done,
-	.ask = metricsapi_ask,
-	.cancel = metricsapi_cancel,
+	.asker = &metricsapi_asker,
 	.http = &http,
 };

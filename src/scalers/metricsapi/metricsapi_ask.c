@@ -29,14 +29,12 @@ struct asked_server {
 
 struct metricsapi_ask {
 	struct scaler_ask base;
-	struct scaler_sources *sources;
-	int64_t deadline_ms;
 	struct kube_call *listing;    /* the EndpointSlices; NULL before and after */
 	struct asked_server *targets; /* owned */
 	size_t count, started, under_way, good;
 	double sum, max, min;
 	struct err err;          /* the first failure */
-	struct loop_task unsent; /* reports err after metricsapi_ask has returned */
+	struct loop_task unsent; /* reports err after the ask has begun */
 };
 
 static const struct metricsapi_question *question_of(const struct metricsapi_ask *ask)
@@ -133,7 +131,7 @@ static enum exchange_verdict on_read(void *arg, const struct webresponse *respon
 
 	/* Not for the pods of a Service, which come and go. */
 	if (response->status && !q->aggregates)
-		httppauses_heed(ask->sources->pauses, target->url, q->login.access, response);
+		httppauses_heed(ask->base.sources->pauses, target->url, q->login.access, response);
 	if (!response->status && !target->reader.refused) {
 		*err = *response->transport;
 		return EXCHANGE_FAILED;
@@ -185,12 +183,12 @@ static void start_more(struct metricsapi_ask *ask)
 
 		ask->under_way++;
 		metricsapi_reader_init(&target->reader, q);
-		target->auth.tokens = ask->sources->tokens;
-		target->auth.exchange = (struct exchange){ .loop = ask->sources->loop,
-			.client = ask->sources->web,
+		target->auth.tokens = ask->base.sources->tokens;
+		target->auth.exchange = (struct exchange){ .loop = ask->base.sources->loop,
+			.client = ask->base.sources->web,
 			.options = { .access = q->login.access,
 				.timeout_ms = q->login.timeout_ms,
-				.deadline_ms = ask->deadline_ms,
+				.deadline_ms = ask->base.deadline_ms,
 				.asker = ask->base.question->type->name,
 				.namespace_ = ask->base.question->namespace_ },
 			.steps_max = 1,
@@ -247,9 +245,9 @@ static void start_one(struct metricsapi_ask *ask)
 	const struct metricsapi_question *q = question_of(ask);
 	char **one;
 
-	if (httppauses_check(ask->sources->pauses, q->login.url, q->login.access, &ask->err)) {
+	if (httppauses_check(ask->base.sources->pauses, q->login.url, q->login.access, &ask->err)) {
 		err_wrap(&ask->err, "metrics-api");
-		loop_task_queue(ask->sources->loop, &ask->unsent);
+		loop_task_queue(ask->base.sources->loop, &ask->unsent);
 		return;
 	}
 	one = mem_array(1, sizeof(*one));
@@ -257,35 +255,33 @@ static void start_one(struct metricsapi_ask *ask)
 	start_targets(ask, one, 1);
 }
 
-void *metricsapi_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
-	void *arg)
+static void ask(void *handle)
 {
-	struct metricsapi_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
+	struct metricsapi_ask *a = handle;
+	struct scaler_sources *sources = a->base.sources;
 
-	ask->sources = sources;
-	ask->deadline_ms = deadline_ms;
-	loop_task_init(&ask->unsent, on_unsent, ask);
-	if (question_of(ask)->aggregates) {
-		MEM_AUTO char *path = serviceurls_request(&question_of(ask)->service);
-		int64_t left_ms = deadline_ms - loop_now_ms(sources->loop);
+	loop_task_init(&a->unsent, on_unsent, a);
+	if (question_of(a)->aggregates) {
+		MEM_AUTO char *path = serviceurls_request(&question_of(a)->service);
+		int64_t left_ms = a->base.deadline_ms - loop_now_ms(sources->loop);
 		struct kube_request request = { .verb = KUBE_LIST,
 			.path = path,
 			.deadline_ms = left_ms > 0 ? left_ms : 1,
 			.priority = KUBE_NORMAL };
 
-		ask->listing = kube_call(sources->kube, &request, on_slices, ask);
-		return ask;
+		a->listing = kube_call(sources->kube, &request, on_slices, a);
+	} else {
+		start_one(a);
 	}
-	start_one(ask);
-	return ask;
 }
 
-void metricsapi_cancel(void *handle)
+static void cancel(void *handle)
 {
 	struct metricsapi_ask *ask = handle;
 
 	kube_cancel(ask->listing);
-	loop_task_cancel(ask->sources->loop, &ask->unsent);
+	loop_task_cancel(ask->base.sources->loop, &ask->unsent);
 	free_targets(ask);
-	scaler_ask_free(ask);
 }
+
+const struct scaler_asker metricsapi_asker = { sizeof(struct metricsapi_ask), .ask = ask, .cancel = cancel };

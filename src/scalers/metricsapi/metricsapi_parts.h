@@ -64,8 +64,6 @@ bool metricsapi_feed(struct metricsapi_reader *r, const char *bytes, size_t len,
 int metricsapi_number(const struct metricsapi_question *q, const struct webresponse *answer,
 	struct metricsapi_reader *r, double *out, struct err *err);
 
-void *metricsapi_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
-	void *arg);
-void metricsapi_cancel(void *handle);
+extern const struct scaler_asker metricsapi_asker;
 
 #endif

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/mongodb/mongodb.h"
-
+/*
+ * Trigger type mongodb (doc/keda.md 8.4): the number of documents of a collection that match a
+ * query. Uses the connections of net/mongo. There is no push: a change stream needs a replica set
+ * and an extra permission, and does not tell which documents match.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +14,7 @@
 #include "scalers/mongodb/mongouri.h"
 #include "scalers/params.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 struct mongodb {
 	struct mongo_count what; /* rows set database and collection */
@@ -66,7 +70,7 @@ static int read_host(const struct mongodb_login *f, struct mongouri *out, struct
 
 	if (out->srv) {
 		why = mongouri_take_seed(out, f->host);
-		return why ? err_set(err, ERR_INVALID, "parameter \"host\": %s", why) : 0;
+		return why ? params_wrong(err, "host", ": %s", why) : 0;
 	}
 	joined = hostport_join_text(f->host, f->port);
 	out->hosts = mem_zalloc(sizeof(*out->hosts));
@@ -81,7 +85,7 @@ static int read_host(const struct mongodb_login *f, struct mongouri *out, struct
 static int read_parts(const struct mongodb_login *f, const char *database, struct mongouri *out, struct err *err)
 {
 	if (mongouri_take_scheme(out, f->scheme, err))
-		return err_wrap(err, "parameter \"scheme\"");
+		return params_wrap(err, "scheme");
 	if (!f->host)
 		return err_set_about(err, "host",
 			"no host given: there must be host, port, username and password, or a connectionString");
@@ -141,11 +145,11 @@ static struct mongoendpoint *make_endpoint(const struct mongodb_login *f, const 
 		.direct = u->direct,
 		.reads = u->reads,
 		.tls = u->tls,
-		.tls_insecure = u->tls_insecure,
-		.tls_ca_pem = f->ca,
-		.tls_cert_pem = f->cert,
-		.tls_key_pem = f->key,
-		.tls_key_password = f->key_password,
+		.tls_config.insecure = u->tls_insecure,
+		.tls_config.ca_pem = f->ca,
+		.tls_config.cert_pem = f->cert,
+		.tls_config.key_pem = f->key,
+		.tls_config.key_password = f->key_password,
 		.mechanism = u->mechanism,
 		.username = u->user,
 		.password = u->password,
@@ -199,56 +203,46 @@ static int judge_address(const struct scaler_params *params, const struct mongod
 static int build(struct scaler_build *b, struct err *err)
 {
 	struct mongodb *q = b->data;
-	struct mongodb_login f = { 0 };
-	int rc = params_read_rows(b, &login_table, 0, &f, err);
+	struct mongodb_login *f = params_read_login(b, &login_table, sizeof(*f), err);
 
+	b->metric_name = mem_printf("mongodb-%s", q->what.collection);
+	if (!f)
+		return -1;
 	/* KEDA detects a bad query only when it asks. */
-	if (rc == 0 && mongofilter_parse(q->query, &q->what.filter, err))
-		rc = err_wrap(err, "parameter \"query\"");
-	if (rc == 0)
-		rc = b->open ? judge_address(b->params, &f, q->what.database, err) : connect_to(b, &f, err);
-	b->metric_name = params_normalise(mem_printf("mongodb-%s", q->what.collection));
-	params_done(&login_table, &f);
-	return rc;
+	if (mongofilter_parse(q->query, &q->what.filter, err))
+		return params_wrap(err, "query");
+	return b->open ? judge_address(b->params, f, q->what.database, err) : connect_to(b, f, err);
 }
 
 static void data_done(void *data)
 {
 	struct mongodb *q = data;
 
-	mongoendpoint_unref(q->endpoint);
+	endpoint_unref(q->endpoint);
 	mongofilter_done(&q->what.filter);
 }
 
 /* ---- Asking ---- */
-
-struct mongodb_ask {
-	struct scaler_ask base;
-	struct mongo_call *call;
-};
 
 static void on_count(void *arg, double count, const struct err *failed)
 {
 	scaler_ask_end(arg, count, failed);
 }
 
-static void *mongodb_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
-	void *arg)
+static void ask(void *handle)
 {
-	const struct mongodb *q = question->data;
-	struct mongodb_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
+	struct scaler_ask *a = handle;
+	const struct mongodb *q = a->question->data;
 
-	ask->call = mongo_ask(sources->mongo, q->endpoint, &q->what, deadline_ms, on_count, ask);
-	return ask;
+	a->call = mongo_ask(a->sources->mongo, q->endpoint, &q->what, a->deadline_ms, on_count, a);
 }
 
-static void mongodb_ask_cancel(void *handle)
+static void cancel(void *handle)
 {
-	struct mongodb_ask *ask = handle;
-
-	mongo_cancel(ask->call);
-	scaler_ask_free(ask);
+	pool_cancel(((struct scaler_ask *)handle)->call);
 }
+
+static const struct scaler_asker asker = { .ask = ask, .cancel = cancel };
 
 const struct scaler_type mongodb_scaler_type = {
 	.name = "mongodb",
@@ -257,6 +251,5 @@ const struct scaler_type mongodb_scaler_type = {
 	.data_size = sizeof(struct mongodb),
 	.build = build,
 	.data_done = data_done,
-	.ask = mongodb_ask,
-	.cancel = mongodb_ask_cancel,
+	.asker = &asker,
 };

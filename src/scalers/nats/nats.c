@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/nats/nats.h"
-
+/*
+ * Trigger type `nats-jetstream`: the backlog of a JetStream consumer, from the monitoring port of
+ * NATS servers (doc/keda.md 8.13).
+ *
+ * In a cluster only the consumer's leader knows the exact backlog; the others report the leader's
+ * name and counts that may be stale. So the leader is searched once, by the addresses that the
+ * servers report of each other, and then asked directly as long as it is the same process (server
+ * ID) and still names itself as leader.
+ */
 #include <stdlib.h>
 
 #include "base/buf.h"
@@ -9,6 +16,7 @@
 #include "net/http/httpurl.h"
 #include "scalers/nats/nats_parts.h"
 #include "scalers/params.h"
+#include "scalers/types.h"
 
 #define ACCOUNT_MAX 4096
 
@@ -43,16 +51,12 @@ static int take_place(struct nats_question *q, struct err *err)
 {
 	struct hostport place;
 	MEM_AUTO char *url = mem_printf("%s://%s", q->https ? "https" : "http", q->endpoint);
-	char *clean = NULL, *user = NULL, *password = NULL;
-	bool is_good = hostport_parse(q->endpoint, &place) == HOSTPORT_GOOD && *place.host &&
-		!strpbrk(q->endpoint, "/?#@") && httpurl_split_user(url, &clean, &user, &password, NULL) == 0;
+	MEM_AUTO char *clean = httpurl_without_user(url, NULL);
 
-	free(clean);
-	free(user);
-	mem_free_secret(password);
-	if (!is_good)
-		return err_set(err, ERR_INVALID,
-			"parameter \"natsServerMonitoringEndpoint\" must be host:port, such as nats.default.svc:8222, "
+	if (!clean || hostport_parse(q->endpoint, &place) != HOSTPORT_GOOD || !*place.host ||
+		strpbrk(q->endpoint, "/?#@"))
+		return params_wrong(err, "natsServerMonitoringEndpoint",
+			"must be host:port, such as nats.default.svc:8222, "
 			"without http://");
 	q->host = mem_dup(place.host);
 	q->port = place.has_port ? mem_printf("%u", place.port) : mem_dup("");
@@ -84,7 +88,7 @@ static int build(struct scaler_build *b, struct err *err)
 {
 	struct nats_question *q = b->data;
 
-	b->metric_name = params_normalise(mem_printf("nats-jetstream-%s", q->stream));
+	b->metric_name = mem_printf("nats-jetstream-%s", q->stream);
 	return !b->open && (take_place(q, err) || take_account(q, err)) ? -1 : 0;
 }
 
@@ -95,7 +99,6 @@ const struct scaler_type nats_scaler_type = {
 	.data_size = sizeof(struct nats_question),
 	.build = build,
 	.data_done = data_done,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &natswalk_http,
 };

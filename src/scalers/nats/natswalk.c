@@ -42,7 +42,7 @@ struct nats_walk {
 
 static struct nats_question *question_of(const struct httpsource *ask)
 {
-	return ask->base.question->data;
+	return ask->data;
 }
 
 static void walk_done(void *state)
@@ -159,7 +159,7 @@ static int not_found(const struct nats_question *q, const struct nats_walk *w, s
 
 static int64_t third_of_what_is_left(const struct httpsource *ask)
 {
-	return (ask->deadline_ms - loop_now_ms(ask->sources->loop)) / 3;
+	return (ask->base.deadline_ms - loop_now_ms(ask->base.sources->loop)) / 3;
 }
 
 static int walk_request(const struct httpsource *ask, struct webrequest *out, struct err *err)
@@ -241,8 +241,7 @@ static enum exchange_verdict read_endpoint(const struct nats_question *q, struct
 	if (!said.is_cluster) {
 		if (said.found == NATSREPLY_CONSUMER)
 			return answered(out, said.lag);
-		not_here(q, said.found, err);
-		return EXCHANGE_FAILED;
+		return not_here(q, said.found, err);
 	}
 	w->found = said.found;
 	w->lag = said.lag;

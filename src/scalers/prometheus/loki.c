@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/prometheus/loki.h"
-
+/*
+ * Trigger type `loki`: the number that an instant query of Loki returns. Its answers have
+ * Prometheus' format (doc/keda.md 8.6).
+ */
 #include <string.h>
 
 #include "base/buf.h"
@@ -9,6 +11,7 @@
 #include "scalers/login/httpauth.h"
 #include "scalers/params.h"
 #include "scalers/prometheus/promreply.h"
+#include "scalers/types.h"
 
 struct loki {
 	struct httplogin login;
@@ -59,7 +62,7 @@ static int build(struct scaler_build *b, struct err *err)
 
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
-	const struct loki *q = ask->base.question->data;
+	const struct loki *q = ask->data;
 
 	(void)err;
 	out->url = mem_dup(q->login.url);
@@ -72,23 +75,18 @@ static int request(const struct httpsource *ask, struct webrequest *out, struct 
 static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	const struct loki *q = ask->base.question->data;
-	enum promreply reply = httpsource_expect(answer, 200, 299, err)
-		? PROMREPLY_FAILED
-		: promreply_read(answer->status, answer->content_type, answer->body, answer->len, &out->value, err);
+	const struct loki *q = ask->data;
+	bool empty;
 
-	if (reply == PROMREPLY_VALUE)
-		return EXCHANGE_DONE;
-	out->value = 0;
-	if (reply == PROMREPLY_EMPTY && q->empty_is_zero)
-		return EXCHANGE_DONE;
-	if (reply == PROMREPLY_EMPTY)
-		err_wrap(err, "ignoreNullValues is false");
-	httpsource_wrap_query(err, q->query);
-	return EXCHANGE_FAILED;
+	return httpsource_expect(answer, 200, 299, err)
+		? EXCHANGE_FAILED
+		: promreply_judge(answer, q->empty_is_zero, &empty, &out->value, err);
 }
 
-static const struct httpsource_type http = { .request = request, .read = judge };
+static const struct httpsource_type http = { .subject = "query",
+	.subject_at = AT(query),
+	.request = request,
+	.read = judge };
 
 const struct scaler_type loki_scaler_type = {
 	.name = "loki",
@@ -96,7 +94,6 @@ const struct scaler_type loki_scaler_type = {
 	.tables = { &table, &httpauth_table },
 	.data_size = sizeof(struct loki),
 	.build = build,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 };

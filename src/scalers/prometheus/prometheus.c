@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/prometheus/prometheus.h"
-
+/*
+ * Trigger type `prometheus` (doc/keda.md 8.6): the single number that an instant query returns,
+ * from Prometheus or a server with its API.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +15,7 @@
 #include "scalers/login/httpauth.h"
 #include "scalers/params.h"
 #include "scalers/prometheus/promreply.h"
+#include "scalers/types.h"
 
 /*
  * login.url ends where the parameter time belongs ("http://prom:9090/api/v1/query?query=up&"), as
@@ -101,7 +104,7 @@ static int build(struct scaler_build *b, struct err *err)
 
 static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
-	const struct prometheus *q = ask->base.question->data;
+	const struct prometheus *q = ask->data;
 	int64_t now_ms = timestamp_now_ms();
 
 	(void)err;
@@ -129,23 +132,18 @@ static void count_empty(struct counters *counters, bool is_zero)
 static enum exchange_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	const struct prometheus *q = ask->base.question->data;
-	enum promreply reply = promreply_read(answer->status, answer->content_type, answer->body, answer->len,
-		&out->value, err);
-
-	if (reply == PROMREPLY_EMPTY) {
-		out->value = 0;
-		count_empty(ask->sources->counters, q->empty_is_zero);
-	}
-	if (reply == PROMREPLY_VALUE || (reply == PROMREPLY_EMPTY && q->empty_is_zero))
-		return EXCHANGE_DONE;
-	if (reply == PROMREPLY_EMPTY)
-		err_wrap(err, "ignoreNullValues is false");
-	httpsource_wrap_query(err, q->query);
-	return EXCHANGE_FAILED;
+	const struct prometheus *q = ask->data;
+	bool empty;
+	enum exchange_verdict verdict = promreply_judge(answer, q->empty_is_zero, &empty, &out->value, err);
+	if (empty)
+		count_empty(ask->base.sources->counters, q->empty_is_zero);
+	return verdict;
 }
 
-static const struct httpsource_type http = { .request = request, .read = judge };
+static const struct httpsource_type http = { .subject = "query",
+	.subject_at = AT(query),
+	.request = request,
+	.read = judge };
 
 const struct scaler_type prometheus_scaler_type = {
 	.name = "prometheus",
@@ -155,7 +153,6 @@ const struct scaler_type prometheus_scaler_type = {
 	.data_size = sizeof(struct prometheus),
 	.build = build,
 	.data_done = data_done,
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http,
 };

@@ -219,3 +219,17 @@ enum promreply promreply_read(int status, const char *content_type, const char *
 	json_decref(root);
 	return reply;
 }
+
+enum exchange_verdict promreply_judge(const struct webresponse *answer, bool empty_is_zero, bool *empty, double *value,
+	struct err *err)
+{
+	enum promreply reply = promreply_read(answer->status, answer->content_type, answer->body, answer->len, value,
+		err);
+
+	*empty = reply == PROMREPLY_EMPTY;
+	if (*empty)
+		*value = 0;
+	if (reply == PROMREPLY_VALUE || (*empty && empty_is_zero))
+		return EXCHANGE_DONE;
+	return *empty ? err_wrap(err, "ignoreNullValues is false") : -1;
+}

@@ -8,9 +8,11 @@
  * address, so nothing in them is trusted.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
+#include "net/http/webrequest.h"
 
 enum promreply {
 	PROMREPLY_FAILED = -1, /* *err says why; what err_set returns */
@@ -26,6 +28,13 @@ enum promreply {
  * info:", "PromQL warning:"). The number may be a string, as in Prometheus, or a JSON number.
  */
 enum promreply promreply_read(int status, const char *content_type, const char *body, size_t len, double *value,
+	struct err *err);
+
+/*
+ * The same as a verdict for parameter ignoreNullValues. *empty: the answer was EMPTY; then *value
+ * is 0.
+ */
+enum exchange_verdict promreply_judge(const struct webresponse *answer, bool empty_is_zero, bool *empty, double *value,
 	struct err *err);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/rabbitmq/rabbitmq.h"
-
+/*
+ * Trigger type rabbitmq: the messages in a queue, or their rates (doc/keda.md 8.12). Over AMQP
+ * 0-9-1 by net/amqp, or by RabbitMQ's management API.
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -10,13 +12,9 @@
 #include "scalers/rabbitmq/rabbitmqparams.h"
 #include "scalers/rabbitmq/rabbitmqvalue.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 /* ---- Over AMQP ---- */
-
-struct amqp_asking {
-	struct scaler_ask base;
-	struct amqp_call *call;
-};
 
 static void on_messages(void *arg, uint32_t messages, const struct err *err)
 {
@@ -27,7 +25,7 @@ static void on_messages(void *arg, uint32_t messages, const struct err *err)
 
 static int http_request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
-	const struct rabbitmqparams_question *q = ask->base.question->data;
+	const struct rabbitmqparams_question *q = ask->data;
 
 	(void)err;
 	out->url = mem_dup(q->login.url);
@@ -39,7 +37,7 @@ static int http_request(const struct httpsource *ask, struct webrequest *out, st
 static enum exchange_verdict http_read(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
-	const struct rabbitmqparams_question *q = ask->base.question->data;
+	const struct rabbitmqparams_question *q = ask->data;
 	const struct rabbitmqhttp_question wanted = { .queue = q->queue,
 		.regex = q->regex,
 		.rates = q->mode != RABBITMQVALUE_QUEUE_LENGTH,
@@ -47,10 +45,8 @@ static enum exchange_verdict http_read(struct httpsource *ask, const struct webr
 		.ready_only = q->ready_only };
 	struct rabbitmqvalue_figures figures;
 
-	if (httpsource_expect(answer, 200, 200, err)) {
-		err_wrap(err, "queue \"%.80s\"", q->queue);
-		return EXCHANGE_FAILED;
-	}
+	if (httpsource_expect(answer, 200, 200, err))
+		return err_wrap(err, "queue \"%.80s\"", q->queue);
 	if (rabbitmqhttp_read(&wanted, answer->body, answer->len, &figures, err))
 		return EXCHANGE_FAILED;
 	rabbitmqvalue_judge(q->mode, &figures, q->activation, out);
@@ -61,31 +57,28 @@ static const struct httpsource_type http = { .request = http_request, .read = ht
 
 /* ---- Either ---- */
 
-static void *start_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
-	void *arg)
+static void start_ask(void *handle)
 {
-	const struct rabbitmqparams_question *q = question->data;
-	struct amqp_asking *ask;
+	struct scaler_ask *ask = handle;
+	const struct rabbitmqparams_question *q = ask->question->data;
 
-	if (!q->amqp)
-		return httpsource_ask(sources, question, deadline_ms, fn, arg);
-	ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
-	ask->call = amqp_ask(sources->amqp, q->amqp, q->queue, deadline_ms, on_messages, ask);
-	return ask;
+	if (q->amqp)
+		ask->call = amqp_ask(ask->sources->amqp, q->amqp, q->queue, ask->deadline_ms, on_messages, ask);
+	else
+		httpsource_asker.ask(handle);
 }
 
 static void cancel_ask(void *handle)
 {
-	const struct rabbitmqparams_question *q = ((const struct scaler_ask *)handle)->question->data;
-	struct amqp_asking *ask = handle;
+	const struct scaler_ask *ask = handle;
 
-	if (!q->amqp) {
-		httpsource_cancel(handle);
-		return;
-	}
-	amqp_cancel(ask->call);
-	scaler_ask_free(ask);
+	if (ask->call)
+		pool_cancel(ask->call);
+	else
+		httpsource_asker.cancel(handle);
 }
+
+static const struct scaler_asker asker = { sizeof(struct httpsource), .ask = start_ask, .cancel = cancel_ask };
 
 const struct scaler_type rabbitmq_scaler_type = {
 	.name = "rabbitmq",
@@ -96,7 +89,6 @@ const struct scaler_type rabbitmq_scaler_type = {
 	.absent = &rabbitmqparams_absent,
 	.build = rabbitmqparams_build,
 	.data_done = rabbitmqparams_done,
-	.ask = start_ask,
-	.cancel = cancel_ask,
+	.asker = &asker,
 	.http = &http,
 };

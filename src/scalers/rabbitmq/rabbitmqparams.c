@@ -103,7 +103,7 @@ const struct param_table rabbitmqparams_login_table = PARAM_LOGIN_TABLE(login_ro
 
 void rabbitmqparams_done(void *data)
 {
-	amqpendpoint_unref(((struct rabbitmqparams_question *)data)->amqp);
+	endpoint_unref(((struct rabbitmqparams_question *)data)->amqp);
 }
 
 /* ---- Mode and target ---- */
@@ -155,8 +155,8 @@ static int take_protocol(struct fields *f, struct err *err)
 	int scheme = colon && colon - f->host < 20 ? (int)(colon - f->host) : 0;
 
 	if (!is_amqp(f->host) && !is_http(f->host))
-		return err_set(err, ERR_INVALID,
-			"parameter \"host\": unknown host URL scheme: `%.*s` (it must begin with amqp://, amqps://, "
+		return params_wrong(err, "host",
+			": unknown host URL scheme: `%.*s` (it must begin with amqp://, amqps://, "
 			"http:// or https://)",
 			scheme, f->host);
 	if (f->protocol == AUTO)
@@ -196,7 +196,7 @@ static int check_protocol(const struct rabbitmqparams_question *q, const struct 
 			"workload identity is not supported for the AMQP protocol at the moment: set host to the "
 			"management API (https://...)");
 	if (strlen(q->queue) > AMQP_QUEUE_MAX)
-		return err_set(err, ERR_INVALID, "parameter \"queueName\" is longer than %d bytes", AMQP_QUEUE_MAX);
+		return params_wrong(err, "queueName", "is longer than %d bytes", AMQP_QUEUE_MAX);
 	return 0;
 }
 
@@ -326,15 +326,15 @@ static int check_query_parameter(const char *parameter, bool uses_tls, bool uses
 
 	for (size_t i = 0; uses_tls && i < MEM_COUNT(of_tls); i++)
 		if (is_named(parameter, len, of_tls[i]))
-			return err_set(err, ERR_INVALID,
-				"parameter \"host\": \"%s\" in its query is not supported: give ca, cert and key by an "
+			return params_wrong(err, "host",
+				": \"%s\" in its query is not supported: give ca, cert and key by an "
 				"authentication, with tls \"enable\"; the server's certificate must have the name in "
 				"host",
 				of_tls[i]);
 	if (uses_mechanism && is_named(parameter, len, "auth_mechanism") && parameter[len] == '=' &&
 		text_behind_nocase(parameter + len + 1, "external"))
-		return err_set(err, ERR_INVALID,
-			"parameter \"host\": \"auth_mechanism\" of EXTERNAL in its query needs a client certificate: "
+		return params_wrong(err, "host",
+			": \"auth_mechanism\" of EXTERNAL in its query needs a client certificate: "
 			"give "
 			"cert and key by an authentication, with tls \"enable\", and no password");
 	return 0;
@@ -379,7 +379,7 @@ static struct amqpendpoint *make_endpoint(const struct scaler_params *params, co
 		return NULL;
 	e = amqpendpoint_new(&config, err);
 	if (!e)
-		err_wrap(err, "parameter \"host\"");
+		params_wrap(err, "host");
 	return e;
 }
 
@@ -435,7 +435,7 @@ static struct identity *make_own(const struct scaler_params *params, const struc
 		return NULL;
 	identity = azurelogin_new(&pod, scope, &to, err);
 	if (!identity)
-		err_wrap(err, "parameter \"host\"");
+		params_wrap(err, "host");
 	return identity;
 }
 
@@ -506,7 +506,7 @@ static int log_in(struct scaler_build *b, struct fields *f, struct err *err)
 	q->login.timeout_ms = f->timeout_ms;
 	q->login.url = rabbitmqhttp_url(&at, err);
 	if (!q->login.url)
-		err_wrap(err, "parameter \"host\"");
+		params_wrap(err, "host");
 	else if (check_tls(f, strcmp(place.server.scheme, "https") == 0, err) == 0)
 		q->login.access = make_access(b->params, f, &place, err);
 	address_done(&place);
@@ -563,10 +563,10 @@ static int read_rest(struct scaler_build *b, struct fields *f, struct err *err)
 int rabbitmqparams_build(struct scaler_build *b, struct err *err)
 {
 	struct rabbitmqparams_question *q = b->data;
-	struct fields f = { 0 };
+	struct fields *f = params_login(b, sizeof(*f));
 	bool any_timeout = q->mode == NO_MODE;
-	int rc = read_rest(b, &f, err) || take_mode(q, err) || take_target(b, q, err) ||
-			(!b->open && connect_to(b, &f, any_timeout, err))
+	int rc = read_rest(b, f, err) || take_mode(q, err) || take_target(b, q, err) ||
+			(!b->open && connect_to(b, f, any_timeout, err))
 		? -1
 		: 0;
 
@@ -574,6 +574,5 @@ int rabbitmqparams_build(struct scaler_build *b, struct err *err)
 	if (!rabbitmqvalue_depends_on_activation(q->mode))
 		q->activation = 0;
 	b->metric_name = metric_name_of(q->queue);
-	params_done(&rabbitmqparams_login_table, &f);
 	return rc;
 }

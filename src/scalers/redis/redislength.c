@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/redis/redislength.h"
-
+/*
+ * Trigger types `redis`, `redis-cluster` and `redis-sentinel`: the length of a list, set, sorted
+ * set or hash (doc/keda.md 8.1).
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "net/redis/redisreply.h"
 #include "scalers/redis/redisparams.h"
+#include "scalers/types.h"
 
 /*
  * Reads the key's type and its length atomically, in one round trip. Command names are literals,
@@ -34,31 +37,29 @@ static int build(struct scaler_build *b, struct err *err)
 	struct redisserver_question *q = b->data;
 
 	q->classes = REDISWATCH_LENGTHS;
-	b->metric_name = params_normalise(mem_printf("redis-%s", q->key));
+	b->metric_name = mem_printf("redis-%s", q->key);
 	return redisparams_build(b, q, err);
 }
 
 static void on_reply(void *arg, const struct redis_reply *reply, const struct err *transport)
 {
-	struct redisserver_ask *ask = arg;
-	const struct redisserver_question *q = ask->base.question->data;
+	struct scaler_ask *ask = arg;
+	const struct redisserver_question *q = ask->question->data;
 	MEM_AUTO char *doing = mem_printf("asking the length of %s", q->key);
 
-	redisserver_end_with_count(&ask->base, doing, reply, transport);
+	redisserver_end_with_count(ask, doing, reply, transport);
 }
 
-static void *redis_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
-	void *arg)
+static void ask(void *handle)
 {
-	const struct redisserver_question *q = question->data;
-	const char *argv[] = { "EVAL", length_script, "1", q->key };
-	struct redisserver_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
+	const struct redisserver_question *q = ((const struct scaler_ask *)handle)->question->data;
 
-	redisserver_command(sources, ask, 4, argv, deadline_ms, on_reply);
-	return ask;
+	redisserver_command(handle, 4, (const char *[]){ "EVAL", length_script, "1", q->key }, on_reply);
 }
 
-#define REDIS_TYPE(word, ...) REDISSERVER_TYPE(word, "redisScaler", struct redisserver_question, redis_ask, __VA_ARGS__)
+static const struct scaler_asker asker = { .ask = ask, .cancel = redisserver_cancel };
+
+#define REDIS_TYPE(word, ...) REDISSERVER_TYPE(word, "redisScaler", struct redisserver_question, __VA_ARGS__)
 
 const struct scaler_type redis_scaler_type = REDIS_TYPE("redis", NULL);
 const struct scaler_type redis_cluster_scaler_type = REDIS_TYPE("redis-cluster", NULL);

@@ -124,11 +124,11 @@ static int make_server(const struct connection *c, const char *namespace_, enum 
 		.username = c->password ? c->username : NULL,
 		.password = c->password,
 		.tls = wants_tls(c),
-		.tls_insecure = c->unsafe_ssl,
-		.tls_ca_pem = c->ca,
-		.tls_cert_pem = c->cert,
-		.tls_key_pem = c->key,
-		.tls_key_password = c->key_password,
+		.tls_config.insecure = c->unsafe_ssl,
+		.tls_config.ca_pem = c->ca,
+		.tls_config.cert_pem = c->cert,
+		.tls_config.key_pem = c->key,
+		.tls_config.key_password = c->key_password,
 	};
 	struct redissentinel_config sentinel = {
 		.addresses = addresses,
@@ -152,25 +152,21 @@ static int make_server(const struct connection *c, const char *namespace_, enum 
 
 int redisparams_build(struct scaler_build *b, struct redisserver_question *out, struct err *err)
 {
-	struct connection c = { 0 };
+	struct connection *c = params_login(b, sizeof(*c));
 	const char *type = b->params->type;
 	enum redisserver_mode mode = strstr(type, "cluster") ? REDISSERVER_CLUSTER
 		: strstr(type, "sentinel")                   ? REDISSERVER_SENTINEL
 							     : REDISSERVER_SINGLE;
-	int rc = params_read_rows(b, &redisparams_table, 0, &c, err);
 
-	if (rc == 0 && mode == REDISSERVER_SENTINEL)
-		rc = params_read_rows(b, &redisparams_sentinel_table, 0, &c, err);
-	if (rc == 0 && !b->open)
-		rc = join_addresses(&c, err) || check_tls(b->params, &c, err) ||
-				make_server(&c, b->params->namespace_, mode, &out->server, err)
-			? -1
-			: 0;
-	if (rc == 0 && !b->open) {
-		b->source = redisserver_name(&out->server);
-		params_add_key(b, redisserver_key(&out->server));
-	}
-	params_done(&redisparams_table, &c);
-	params_done(&redisparams_sentinel_table, &c);
-	return rc;
+	if (params_read_rows(b, &redisparams_table, 0, c, err) ||
+		(mode == REDISSERVER_SENTINEL && params_read_rows(b, &redisparams_sentinel_table, 0, c, err)))
+		return -1;
+	if (b->open)
+		return 0;
+	if (join_addresses(c, err) || check_tls(b->params, c, err) ||
+		make_server(c, b->params->namespace_, mode, &out->server, err))
+		return -1;
+	b->source = redisserver_name(&out->server);
+	params_add_key(b, redisserver_key(&out->server));
+	return 0;
 }

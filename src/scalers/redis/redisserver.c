@@ -23,29 +23,31 @@ void redisserver_question_done(void *question)
 {
 	struct redisserver_question *q = question;
 
-	redisendpoint_unref(q->server.endpoint);
+	endpoint_unref(q->server.endpoint);
 	redistopology_unref(q->server.topology);
 }
 
-void redisserver_command(struct scaler_sources *sources, struct redisserver_ask *ask, int argc, const char *const *argv,
-	int64_t deadline_ms, redis_fn fn)
+void redisserver_command(struct scaler_ask *ask, int argc, const char *const *argv, redis_fn fn)
 {
-	const struct redisserver_question *q = ask->base.question->data;
+	const struct redisserver_question *q = ask->question->data;
 
 	if (q->server.topology)
-		ask->routed = redisrouter_command(sources->redis_router, q->server.topology, q->key, strlen(q->key),
-			argc, argv, NULL, deadline_ms, fn, ask);
+		ask->call = redisrouter_command(ask->sources->redis_router, q->server.topology, q->key, strlen(q->key),
+			argc, argv, NULL, ask->deadline_ms, fn, ask);
 	else
-		ask->direct = redis_command(sources->redis, q->server.endpoint, argc, argv, NULL, deadline_ms, fn, ask);
+		ask->call = redis_command(ask->sources->redis, q->server.endpoint, argc, argv, NULL, ask->deadline_ms,
+			fn, ask);
 }
 
 void redisserver_cancel(void *handle)
 {
-	struct redisserver_ask *ask = handle;
+	const struct scaler_ask *ask = handle;
+	const struct redisserver_question *q = ask->question->data;
 
-	redis_cancel(ask->direct);
-	redisrouter_cancel(ask->routed);
-	scaler_ask_free(ask);
+	if (q->server.topology)
+		redisrouter_cancel(ask->call);
+	else
+		pool_cancel(ask->call);
 }
 
 struct redisserver_watch {

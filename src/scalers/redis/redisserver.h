@@ -36,15 +36,8 @@ struct redisserver_question {
 };
 void redisserver_question_done(void *question); /* data_done of types whose data begins with it */
 
-/* The first member of a Redis type's ask. */
-struct redisserver_ask {
-	struct scaler_ask base;
-	struct redis_call *direct; /* one of the two is set */
-	struct redisrouter_call *routed;
-};
-/* Like redis_command; the question's key selects the node of a cluster. */
-void redisserver_command(struct scaler_sources *sources, struct redisserver_ask *ask, int argc, const char *const *argv,
-	int64_t deadline_ms, redis_fn fn);
+/* Like redis_command, for an ask; the question's key selects the node of a cluster. */
+void redisserver_command(struct scaler_ask *ask, int argc, const char *const *argv, redis_fn fn);
 
 /*
  * cancel, watch, unwatch and watch_report of all Redis types. The watch follows the key to another
@@ -57,17 +50,16 @@ void redisserver_watch_stop(void *watch);
 struct watch_report redisserver_watch_report(const void *watch);
 
 /*
- * Initialises a struct scaler_type with `table`, `absent` and `build` of the file. The last
- * argument is the fourth table, or NULL.
+ * Initialises a struct scaler_type with `table`, `absent`, `build` and `asker` of the file. The
+ * last argument is the fourth table, or NULL.
  */
-#define REDISSERVER_TYPE(word, go_word, data_type, ask_fn, ...)                                                        \
+#define REDISSERVER_TYPE(word, go_word, data_type, ...)                                                                \
 	{                                                                                                              \
 		.name = (word), .go_name = (go_word),                                                                  \
 		.tables = { &table, &redisparams_table, &redisparams_notify_table, __VA_ARGS__ },                      \
 		.data_size = sizeof(data_type), .absent = &absent, .build = build,                                     \
-		.data_done = redisserver_question_done, .ask = (ask_fn), .cancel = redisserver_cancel,                 \
-		.watch = redisserver_watch_start, .unwatch = redisserver_watch_stop,                                   \
-		.watch_report = redisserver_watch_report,                                                              \
+		.data_done = redisserver_question_done, .asker = &asker, .watch = redisserver_watch_start,             \
+		.unwatch = redisserver_watch_stop, .watch_report = redisserver_watch_report,                           \
 	}
 
 /*

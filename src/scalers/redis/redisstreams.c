@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/redis/redisstreams.h"
-
+/*
+ * Trigger types `redis-streams`, `redis-cluster-streams` and `redis-sentinel-streams` (doc/keda.md
+ * 8.2): the length of a stream, or a consumer group's pending entries or lag.
+ *
+ * The lag is the one that Redis 7 reports. When Redis reports nil (entries after the group's
+ * position were deleted, or the position was set manually), KEDA uses -1 and scales to zero;
+ * kscaled counts the entries after the position, and above 1,000 uses the length of the stream,
+ * which the lag never exceeds.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +15,7 @@
 #include "net/redis/redisreply.h"
 #include "scalers/redis/redisparams.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 enum mode { LENGTH, PENDING, LAG };
 
@@ -71,23 +79,12 @@ static int build(struct scaler_build *b, struct err *err)
 	if (params_check_target(b->params, modes[q->mode].threshold, &q->targets[q->mode], err))
 		return -1;
 	b->scaler->target = quantity_from_int(q->targets[q->mode]);
-	b->metric_name = params_normalise(mem_printf("redis-streams-%s", q->base.key));
+	b->metric_name = mem_printf("redis-streams-%s", q->base.key);
 	params_add_key(b, modes[q->mode].name);
 	return redisparams_build(b, &q->base, err);
 }
 
 /* ---- Asking ---- */
-
-struct stream_ask {
-	struct redisserver_ask base;
-	struct scaler_sources *sources;
-	int64_t deadline_ms;
-};
-
-static void send_command(struct stream_ask *ask, int argc, const char *const *argv, redis_fn fn)
-{
-	redisserver_command(ask->sources, &ask->base, argc, argv, ask->deadline_ms, fn);
-}
 
 static char *doing_of(const struct stream_question *q)
 {
@@ -98,33 +95,32 @@ static char *doing_of(const struct stream_question *q)
 
 static void on_count(void *arg, const struct redis_reply *reply, const struct err *transport)
 {
-	struct stream_ask *ask = arg;
-	MEM_AUTO char *doing = doing_of(ask->base.base.question->data);
+	struct scaler_ask *ask = arg;
+	MEM_AUTO char *doing = doing_of(ask->question->data);
 
-	redisserver_end_with_count(&ask->base.base, doing, reply, transport);
+	redisserver_end_with_count(ask, doing, reply, transport);
 }
 
-static void ask_length(struct stream_ask *ask)
+static void ask_length(struct scaler_ask *ask)
 {
-	const struct stream_question *q = ask->base.base.question->data;
+	const struct stream_question *q = ask->question->data;
 
-	send_command(ask, 2, (const char *[]){ "XLEN", q->base.key }, on_count);
+	redisserver_command(ask, 2, (const char *[]){ "XLEN", q->base.key }, on_count);
 }
 
 /* The summary: count, first id, last id, consumers. */
 static void on_pending(void *arg, const struct redis_reply *reply, const struct err *transport)
 {
-	struct stream_ask *ask = arg;
-	MEM_AUTO char *doing = doing_of(ask->base.base.question->data);
+	struct scaler_ask *ask = arg;
+	MEM_AUTO char *doing = doing_of(ask->question->data);
 	struct err err;
 
-	if (!redisserver_failed(ask->base.base.question->source, doing, reply, transport, &err)) {
+	if (!redisserver_failed(ask->question->source, doing, reply, transport, &err)) {
 		if (reply->type == REDIS_ARRAY && reply->count > 0) {
 			on_count(ask, reply->elements[0], NULL);
 			return;
 		}
-		err_set(&err, ERR_INVALID, "%s: %s: the reply is not a summary", ask->base.base.question->source,
-			doing);
+		err_set(&err, ERR_INVALID, "%s: %s: the reply is not a summary", ask->question->source, doing);
 	}
 	scaler_ask_end(ask, 0, &err);
 }
@@ -145,9 +141,9 @@ static const struct redis_reply *field_of(const struct redis_reply *group, const
 	return NULL;
 }
 
-static void take_groups(struct stream_ask *ask, const struct redis_reply *reply, const char *doing)
+static void take_groups(struct scaler_ask *ask, const struct redis_reply *reply, const char *doing)
 {
-	const struct stream_question *q = ask->base.base.question->data;
+	const struct stream_question *q = ask->question->data;
 	const struct redis_reply *group = NULL, *lag, *last_id;
 	struct err err;
 
@@ -156,8 +152,8 @@ static void take_groups(struct stream_ask *ask, const struct redis_reply *reply,
 
 		/* Redis 7 and later always return it. */
 		if (!field_of(reply->elements[i], "lag")) {
-			err_set(&err, ERR_INVALID, "%s: %s: redis version 7+ required for lag",
-				ask->base.base.question->source, doing);
+			err_set(&err, ERR_INVALID, "%s: %s: redis version 7+ required for lag", ask->question->source,
+				doing);
 			scaler_ask_end(ask, 0, &err);
 			return;
 		}
@@ -171,7 +167,7 @@ static void take_groups(struct stream_ask *ask, const struct redis_reply *reply,
 	lag = field_of(group, "lag");
 	last_id = field_of(group, "last-delivered-id");
 	if (lag->type == REDIS_NIL && last_id && last_id->type == REDIS_STRING)
-		send_command(ask, 5, (const char *[]){ "EVAL", count_script, "1", q->base.key, last_id->text },
+		redisserver_command(ask, 5, (const char *[]){ "EVAL", count_script, "1", q->base.key, last_id->text },
 			on_count);
 	else
 		on_count(ask, lag, NULL);
@@ -179,9 +175,9 @@ static void take_groups(struct stream_ask *ask, const struct redis_reply *reply,
 
 static void on_groups(void *arg, const struct redis_reply *reply, const struct err *transport)
 {
-	struct stream_ask *ask = arg;
-	const char *source = ask->base.base.question->source;
-	MEM_AUTO char *doing = doing_of(ask->base.base.question->data);
+	struct scaler_ask *ask = arg;
+	const char *source = ask->question->source;
+	MEM_AUTO char *doing = doing_of(ask->question->data);
 	struct err err;
 
 	if (!transport && reply->type == REDIS_ERROR && strcmp(reply->text, "ERR no such key") == 0) {
@@ -196,24 +192,23 @@ static void on_groups(void *arg, const struct redis_reply *reply, const struct e
 	}
 }
 
-static void *streams_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
-	void *arg)
+static void ask(void *handle)
 {
-	const struct stream_question *q = question->data;
-	struct stream_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
+	struct scaler_ask *a = handle;
+	const struct stream_question *q = a->question->data;
 
-	ask->sources = sources;
-	ask->deadline_ms = deadline_ms;
 	switch (q->mode) {
-	case LENGTH: ask_length(ask); break;
-	case PENDING: send_command(ask, 3, (const char *[]){ "XPENDING", q->base.key, q->group }, on_pending); break;
-	case LAG: send_command(ask, 3, (const char *[]){ "XINFO", "GROUPS", q->base.key }, on_groups); break;
+	case LENGTH: ask_length(a); break;
+	case PENDING:
+		redisserver_command(a, 3, (const char *[]){ "XPENDING", q->base.key, q->group }, on_pending);
+		break;
+	case LAG: redisserver_command(a, 3, (const char *[]){ "XINFO", "GROUPS", q->base.key }, on_groups); break;
 	}
-	return ask;
 }
 
-#define STREAMS_TYPE(word, ...)                                                                                        \
-	REDISSERVER_TYPE(word, "redisStreamsScaler", struct stream_question, streams_ask, __VA_ARGS__)
+static const struct scaler_asker asker = { .ask = ask, .cancel = redisserver_cancel };
+
+#define STREAMS_TYPE(word, ...) REDISSERVER_TYPE(word, "redisStreamsScaler", struct stream_question, __VA_ARGS__)
 
 const struct scaler_type redisstreams_scaler_type = STREAMS_TYPE("redis-streams", NULL);
 const struct scaler_type redisstreams_cluster_scaler_type = STREAMS_TYPE("redis-cluster-streams", NULL);

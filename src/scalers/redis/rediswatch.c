@@ -39,7 +39,7 @@ struct server {
 	struct redisendpoint *endpoint; /* one reference; any endpoint of this server */
 	UT_hash_handle hh;              /* keyed by the endpoint's server_key */
 	struct rediswatch *watches;
-	struct redis_call *call;
+	struct pool_call *call;
 	struct loop_timer again;
 	int64_t asked_ms;
 	enum answer_state state;
@@ -284,7 +284,7 @@ static struct server *server_get(struct rediswatch_pool *p, struct redisendpoint
 		return s;
 	s = mem_zalloc(sizeof(*s));
 	s->pool = p;
-	s->endpoint = redisendpoint_ref(e);
+	s->endpoint = endpoint_ref(e);
 	loop_timer_init(&s->again, p->loop, on_again, s);
 	loop_timer_set(&s->again, 0);
 	key = s->endpoint->server_key;
@@ -301,15 +301,15 @@ static void leave_server(struct rediswatch *w)
 		return;
 	unsubscribe(w);
 	DL_DELETE(s->watches, w);
-	redisendpoint_unref(w->endpoint);
+	endpoint_unref(w->endpoint);
 	w->endpoint = NULL;
 	w->server = NULL;
 	if (s->watches)
 		return;
 	HASH_DEL(s->pool->servers, s);
-	redis_cancel(s->call);
+	pool_cancel(s->call);
 	loop_timer_done(&s->again);
-	redisendpoint_unref(s->endpoint);
+	endpoint_unref(s->endpoint);
 	free(s);
 }
 
@@ -318,7 +318,7 @@ void rediswatch_set_endpoint(struct rediswatch *w, struct redisendpoint *endpoin
 	if (w->endpoint && strcmp(w->endpoint->base.key, endpoint->base.key) == 0)
 		return;
 	leave_server(w);
-	w->endpoint = redisendpoint_ref(endpoint);
+	w->endpoint = endpoint_ref(endpoint);
 	w->server = server_get(w->pool, endpoint);
 	DL_APPEND(w->server->watches, w);
 	update_subscription(w);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/sql/mysql.h"
-
+/*
+ * Trigger type `mysql`: the first column of the first row of a query, on MySQL or MariaDB (KEDA's
+ * pkg/scalers/mysql_scaler.go).
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +13,7 @@
 #include "scalers/params.h"
 #include "scalers/sources.h"
 #include "scalers/sql/mysqldsn.h"
+#include "scalers/types.h"
 
 #define DEFAULT_PORT "3306"
 
@@ -89,8 +92,8 @@ static int read_single(const struct mysql_login *f, struct mysqldsn *dsn, struct
 		return 0;
 	}
 	if (strpbrk(f->host, "/@,"))
-		return err_set(err, ERR_INVALID,
-			"parameter \"host\" must be a name or an address only: set the port by parameter \"port\"");
+		return params_wrong(err, "host",
+			"must be a name or an address only: set the port by parameter \"port\"");
 	joined = hostport_join_text(f->host, f->port ? f->port : DEFAULT_PORT);
 	if (mysqldsn_address(joined, &dsn->host, &dsn->port, err))
 		return err_wrap(err, "parameters \"host\" and \"port\""), err_about(err, f->port ? "port" : "host");
@@ -111,7 +114,7 @@ static int demand_tls(const struct mysqldsn *dsn, struct err *err)
 static int read_tls(const struct mysql_login *f, struct mysqldsn *dsn, struct err *err)
 {
 	if (f->tls != TLS_UNSAID && dsn->tls_given)
-		return err_set(err, ERR_INVALID, "parameter \"tls\": the connection string sets tls already");
+		return params_wrong(err, "tls", ": the connection string sets tls already");
 	if (f->tls != TLS_UNSAID)
 		dsn->tls = (enum mysqlendpoint_tls)f->tls;
 	if (params_check_pair("cert", f->cert, "key", f->key, err))
@@ -123,8 +126,7 @@ static int read_tls(const struct mysql_login *f, struct mysqldsn *dsn, struct er
 	if (dsn->tls == MYSQLENDPOINT_TLS_OFF)
 		return err_set(err, ERR_INVALID, "parameter \"%s\" is given, but tls is false", f->ca ? "ca" : "cert");
 	if (f->ca && dsn->tls != MYSQLENDPOINT_TLS_VERIFY)
-		return err_set(err, ERR_INVALID,
-			"parameter \"ca\" is given, but tls=%s does not verify the server: remove one of them",
+		return params_wrong(err, "ca", "is given, but tls=%s does not verify the server: remove one of them",
 			tls_words[dsn->tls]);
 	return demand_tls(dsn, err);
 }
@@ -146,10 +148,10 @@ static struct mysqlendpoint *make_endpoint(const struct mysql_login *f, const st
 		.password = d->password,
 		.database = d->database,
 		.tls = d->tls,
-		.tls_ca_pem = f->ca,
-		.tls_cert_pem = f->cert,
-		.tls_key_pem = f->key,
-		.tls_key_password = f->key_password,
+		.tls_config.ca_pem = f->ca,
+		.tls_config.cert_pem = f->cert,
+		.tls_config.key_pem = f->key,
+		.tls_config.key_password = f->key_password,
 		.setup = { names, variables },
 		.native_passwords = d->native_passwords,
 		.clear_passwords = d->clear_passwords,
@@ -212,40 +214,30 @@ static char *make_metric_name(const struct scaler_params *params, const struct m
 
 	if (!f->string)
 		params_read(&named, params, &database, NULL);
-	name = params_normalise(mem_printf("mysql-%s",
-		slash               ? slash + 1
-			: f->string ? f->string
-			: database  ? database
-				    : ""));
+	name = mem_printf("mysql-%s", slash ? slash + 1 : f->string ? f->string : database ? database : "");
 	params_done(&named, &database);
 	return name;
 }
 
 static int build(struct scaler_build *b, struct err *err)
 {
-	struct mysql_login f = { .tls = TLS_UNSAID };
-	int rc = params_read_rows(b, &login_table, 0, &f, err);
+	struct mysql_login *f = params_login(b, sizeof(*f));
 
-	if (rc == 0)
-		rc = b->open ? judge_address(b->params, &f, err) : connect_to(b, &f, err);
-	if (rc == 0 && !b->open)
-		b->metric_name = make_metric_name(b->params, &f);
-	params_done(&login_table, &f);
-	return rc;
+	f->tls = TLS_UNSAID;
+	if (params_read_rows(b, &login_table, 0, f, err))
+		return -1;
+	if (b->open)
+		return judge_address(b->params, f, err);
+	b->metric_name = make_metric_name(b->params, f);
+	return connect_to(b, f, err);
 }
 
 static void data_done(void *data)
 {
-	mysqlendpoint_unref(((struct mysql *)data)->endpoint);
+	endpoint_unref(((struct mysql *)data)->endpoint);
 }
 
 /* ---- Asking ---- */
-
-/* A question in progress. */
-struct mysql_ask {
-	struct scaler_ask base;
-	struct mysqlpool_call *call;
-};
 
 /* The value is not shown: it may be confidential. */
 static void tell_no_number(const char *source, const struct mysqlvalue *value, struct err *err)
@@ -264,33 +256,30 @@ static void tell_no_number(const char *source, const struct mysqlvalue *value, s
 
 static void on_value(void *arg, const struct mysqlvalue *value, const struct err *failed)
 {
-	struct mysql_ask *ask = arg;
+	struct scaler_ask *ask = arg;
 	struct err err;
 
 	if (!failed && !value->is_number) {
-		tell_no_number(ask->base.question->source, value, &err);
+		tell_no_number(ask->question->source, value, &err);
 		failed = &err;
 	}
 	scaler_ask_end(ask, failed ? 0 : value->number, failed);
 }
 
-static void *mysql_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
-	void *arg)
+static void ask(void *handle)
 {
-	const struct mysql *q = question->data;
-	struct mysql_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
+	struct scaler_ask *a = handle;
+	const struct mysql *q = a->question->data;
 
-	ask->call = mysqlpool_ask(sources->mysql, q->endpoint, q->query, deadline_ms, on_value, ask);
-	return ask;
+	a->call = mysqlpool_ask(a->sources->mysql, q->endpoint, q->query, a->deadline_ms, on_value, a);
 }
 
-static void mysql_ask_cancel(void *handle)
+static void cancel(void *handle)
 {
-	struct mysql_ask *ask = handle;
-
-	mysqlpool_cancel(ask->call);
-	scaler_ask_free(ask);
+	pool_cancel(((struct scaler_ask *)handle)->call);
 }
+
+static const struct scaler_asker asker = { .ask = ask, .cancel = cancel };
 
 const struct scaler_type mysql_scaler_type = {
 	.name = "mysql",
@@ -299,6 +288,5 @@ const struct scaler_type mysql_scaler_type = {
 	.data_size = sizeof(struct mysql),
 	.build = build,
 	.data_done = data_done,
-	.ask = mysql_ask,
-	.cancel = mysql_ask_cancel,
+	.asker = &asker,
 };

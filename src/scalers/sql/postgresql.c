@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/sql/postgresql.h"
-
+/*
+ * Trigger type `postgresql`: the number that a query returns (doc/keda.md 8.3). Uses connections
+ * of net/pg; with notifyChannel a NOTIFY triggers a poll.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 #include "scalers/params.h"
 #include "scalers/sources.h"
 #include "scalers/sql/pgquery.h"
+#include "scalers/types.h"
 
 /* One query on one server, and the channel of its notifications. */
 struct postgresql {
@@ -68,8 +71,8 @@ static int check_parts(const struct scaler_params *params, const struct postgres
 		{ "sslmode", f->sslmode } };
 
 	if (!f->host && strmap_get(params->metadata, "connection") && !as_kscaled)
-		return err_set(err, ERR_INVALID,
-			"parameter \"connection\" is not read from the trigger's metadata, where everybody who may "
+		return params_wrong(err, "connection",
+			"is not read from the trigger's metadata, where everybody who may "
 			"read this object could see the password: "
 			"put it into a Secret and a TriggerAuthentication, or name a variable of the container with "
 			"connectionFromEnv");
@@ -101,7 +104,7 @@ static struct identity *make_identity(const struct pod_identity *pod, const char
 		hosts += len;
 	} while (identity && *hosts++);
 	if (!identity)
-		err_wrap(err, "parameter \"host\"");
+		params_wrap(err, "host");
 	return identity;
 }
 
@@ -136,18 +139,17 @@ static struct pgendpoint *make_endpoint(const struct scaler_params *params, cons
 	endpoint = pgendpoint_new(&config, err);
 	identity_unref(config.identity);
 	if (!endpoint && connection)
-		err_wrap(err, "parameter \"connection\"");
+		params_wrap(err, "connection");
 	return endpoint;
 }
 
 static int check_question(const struct postgresql *q, struct err *err)
 {
 	if (pgquery_is_several(q->query))
-		return err_set(err, ERR_INVALID,
-			"parameter \"query\" has several statements: use one that yields one number");
+		return params_wrong(err, "query", "has several statements: use one that yields one number");
 	if (q->channel && strlen(q->channel) > PG_CHANNEL_MAX)
-		return err_set(err, ERR_INVALID,
-			"parameter \"notifyChannel\" value \"%s\" is longer than %d bytes, which is all that "
+		return params_wrong(err, "notifyChannel",
+			"value \"%s\" is longer than %d bytes, which is all that "
 			"PostgreSQL tells apart",
 			q->channel, PG_CHANNEL_MAX);
 	return 0;
@@ -155,7 +157,7 @@ static int check_question(const struct postgresql *q, struct err *err)
 
 static void data_done(void *data)
 {
-	pgendpoint_unref(((struct postgresql *)data)->endpoint);
+	endpoint_unref(((struct postgresql *)data)->endpoint);
 }
 
 static int connect_to(struct scaler_build *b, const struct postgresql_login *f, bool workload, struct err *err)
@@ -172,24 +174,17 @@ static int connect_to(struct scaler_build *b, const struct postgresql_login *f, 
 
 static int build(struct scaler_build *b, struct err *err)
 {
-	struct postgresql_login f = { 0 };
-	int rc = params_read_rows(b, &login_table, 0, &f, err) || check_question(b->data, err) ? -1 : 0, workload;
+	const struct postgresql_login *f = params_read_login(b, &login_table, sizeof(*f), err);
+	int workload;
 
-	workload = rc ? -1 : azurelogin_is_workload_or_none(b->params->identity, err);
-	if (workload < 0 || (!b->open && connect_to(b, &f, workload, err)))
-		rc = -1;
 	b->metric_name = mem_dup("postgresql");
-	params_done(&login_table, &f);
-	return rc;
+	if (!f || check_question(b->data, err))
+		return -1;
+	workload = azurelogin_is_workload_or_none(b->params->identity, err);
+	return workload < 0 || (!b->open && connect_to(b, f, workload, err)) ? -1 : 0;
 }
 
 /* ---- Asking ---- */
-
-/* A question in progress. */
-struct pg_ask {
-	struct scaler_ask base;
-	struct pg_call *call;
-};
 
 /* Types often selected by mistake, by their fixed OIDs in PostgreSQL's catalogue. */
 static const char *type_advice(unsigned type)
@@ -252,34 +247,31 @@ static int judge_answer(const struct pg_answer *a, double *value, struct err *er
 
 static void on_answer(void *arg, const struct pg_answer *answer, const struct err *failed)
 {
-	struct pg_ask *ask = arg;
+	struct scaler_ask *ask = arg;
 	struct err err = { 0 };
 	double value = 0;
 
 	if (!failed && judge_answer(answer, &value, &err)) {
-		err_wrap(&err, "%s", ask->base.question->source);
+		err_wrap(&err, "%s", ask->question->source);
 		failed = &err;
 	}
 	scaler_ask_end(ask, value, failed);
 }
 
-static void *start_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
-	void *arg)
+static void ask(void *handle)
 {
-	const struct postgresql *q = question->data;
-	struct pg_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
+	struct scaler_ask *a = handle;
+	const struct postgresql *q = a->question->data;
 
-	ask->call = pg_query(sources->pg, q->endpoint, q->query, deadline_ms, on_answer, ask);
-	return ask;
+	a->call = pg_query(a->sources->pg, q->endpoint, q->query, a->deadline_ms, on_answer, a);
 }
 
-static void cancel_ask(void *handle)
+static void cancel(void *handle)
 {
-	struct pg_ask *ask = handle;
-
-	pg_cancel(ask->call);
-	scaler_ask_free(ask);
+	pool_cancel(((struct scaler_ask *)handle)->call);
 }
+
+static const struct scaler_asker asker = { .ask = ask, .cancel = cancel };
 
 /* ---- Watching ---- */
 
@@ -387,8 +379,7 @@ const struct scaler_type postgresql_scaler_type = {
 	.data_size = sizeof(struct postgresql),
 	.build = build,
 	.data_done = data_done,
-	.ask = start_ask,
-	.cancel = cancel_ask,
+	.asker = &asker,
 	.watch = start_watch,
 	.unwatch = stop_watch,
 	.watch_report = watch_report,

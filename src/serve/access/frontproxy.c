@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/textlist.h"
 #include "kube/informer.h"
 #include "net/tls/x509.h"
 #include "serve/access/frontproxyconfig.h"
@@ -212,7 +213,7 @@ static void on_header(void *arg, const char *name, const char *value)
 	if (is_among(&c->config->group_headers, name) && *value) {
 		c->too_many |= c->user->group_count >= REVIEW_GROUPS_MAX;
 		if (!c->too_many)
-			requester_add_group(c->user, value);
+			textlist_add(&c->user->groups, &c->user->group_count, value);
 	} else if (extra) {
 		c->too_many |= c->user->extra_count >= EXTRA_MAX;
 		extra_key(extra, key, sizeof(key));

@@ -6,15 +6,13 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/textlist.h"
 
 #define NAMES_MAX 64
 
 static void names_done(struct frontproxy_names *n)
 {
-	for (size_t i = 0; i < n->count; i++)
-		free(n->list[i]);
-	free(n->list);
-	*n = (struct frontproxy_names){ 0 };
+	textlist_done(&n->list, &n->count);
 }
 
 /*
@@ -36,7 +34,6 @@ static int names_decode(const char *key, const char *text, struct frontproxy_nam
 		json_decref(array);
 		return err_set(err, ERR_INVALID, "%s: must be a JSON array of at most %d names", key, NAMES_MAX);
 	}
-	out->list = mem_array(json_array_size(array) + 1, sizeof(*out->list));
 	json_array_foreach(array, i, name)
 	{
 		if (!json_is_string(name)) {
@@ -44,7 +41,7 @@ static int names_decode(const char *key, const char *text, struct frontproxy_nam
 			names_done(out);
 			return err_set(err, ERR_INVALID, "%s: must be a JSON array of strings", key);
 		}
-		out->list[out->count++] = mem_dup(json_string_value(name));
+		textlist_add(&out->list, &out->count, json_string_value(name));
 	}
 	json_decref(array);
 	return 0;
@@ -101,8 +98,5 @@ void frontproxy_config_done(struct frontproxy_config *c)
 
 bool frontproxy_config_allows(const struct frontproxy_config *c, const char *common_name)
 {
-	for (size_t i = 0; i < c->allowed.count; i++)
-		if (!strcmp(c->allowed.list[i], common_name))
-			return true;
-	return c->allowed.count == 0;
+	return c->allowed.count == 0 || textlist_has(c->allowed.list, c->allowed.count, common_name);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/textlist.h"
 
 #define GROUP_MASTERS         "system:masters"
 #define GROUP_AUTHENTICATED   "system:authenticated"
@@ -14,24 +15,15 @@
 
 static bool in_group(const struct review_user *user, const char *group)
 {
-	for (size_t i = 0; i < user->group_count; i++)
-		if (!strcmp(user->groups[i], group))
-			return true;
-	return false;
-}
-
-void requester_add_group(struct review_user *user, const char *group)
-{
-	user->groups = mem_resize(user->groups, user->group_count + 1, sizeof(*user->groups));
-	user->groups[user->group_count++] = mem_dup(group);
+	return textlist_has(user->groups, user->group_count, group);
 }
 
 void requester_add_extra(struct review_user *user, const char *key, const char *value)
 {
-	user->extra_keys = mem_resize(user->extra_keys, user->extra_count + 1, sizeof(*user->extra_keys));
-	user->extra_values = mem_resize(user->extra_values, user->extra_count + 1, sizeof(*user->extra_values));
-	user->extra_keys[user->extra_count] = mem_dup(key);
-	user->extra_values[user->extra_count++] = mem_dup(value);
+	size_t count = user->extra_count;
+
+	textlist_add(&user->extra_keys, &count, key);
+	textlist_add(&user->extra_values, &user->extra_count, value);
 }
 
 /* Each list is preceded by its length, so that no group can be mistaken for an extra value. */
@@ -65,13 +57,13 @@ struct requester *requester_new(const struct review_user *user)
 	who->refs = 1;
 	who->user.name = mem_dup(user->name ? user->name : "");
 	who->user.uid = mem_dup(user->uid);
-	for (size_t i = 0; i < user->group_count; i++)
-		requester_add_group(&who->user, user->groups[i]);
+	who->user.groups = textlist_copy(user->groups, user->group_count);
+	who->user.group_count = user->group_count;
 	for (size_t i = 0; i < user->extra_count; i++)
 		requester_add_extra(&who->user, user->extra_keys[i], user->extra_values[i]);
 	if (strcmp(who->user.name, USER_ANONYMOUS) && !in_group(user, GROUP_AUTHENTICATED) &&
 		!in_group(user, GROUP_UNAUTHENTICATED))
-		requester_add_group(&who->user, GROUP_AUTHENTICATED);
+		textlist_add(&who->user.groups, &who->user.group_count, GROUP_AUTHENTICATED);
 	who->master = in_group(user, GROUP_MASTERS);
 	make_fingerprint(who);
 	return who;

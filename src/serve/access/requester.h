@@ -32,8 +32,7 @@ struct requester *requester_new(const struct review_user *user);
 struct requester *requester_ref(struct requester *who);
 void requester_unref(struct requester *who); /* NULL is fine */
 
-/* To build a review_user step by step; each copies its text. */
-void requester_add_group(struct review_user *user, const char *group);
+/* Adds one value of an extra key; copies both texts. */
 void requester_add_extra(struct review_user *user, const char *key, const char *value);
 
 #endif

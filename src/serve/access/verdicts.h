@@ -62,6 +62,6 @@ void verdicts_settle(struct verdicts_entry *e, bool yes, const struct review_use
 	const char *why /* copied; may be NULL */);
 void verdicts_fail(struct verdicts_entry *e, const struct err *err);
 
-size_t verdicts_count(const struct verdicts *v);
+size_t verdicts_count(const struct verdicts *v); /* for tests */
 
 #endif

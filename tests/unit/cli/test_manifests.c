@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/text.h"
+#include "cli/commands.h"
 #include "cli/manifests.h"
 #include "yamldocs.h"
 
@@ -77,7 +78,7 @@ static const struct manifests_params variants[] = {
 		.service_account_tokens = true,
 		.restrict_secrets = true },
 	{ .namespace_ = "0x1f", .service_name = "e1", .host = "1e3.5:80" },
-	{ .replicas = "3",
+	{ .replicas = 3,
 		.priority_class = "1e3.system-cluster-critical",
 		.network_policy = true,
 		.monitor = "service",
@@ -257,8 +258,7 @@ static void several_replicas_are_spread(void **state)
 /* The same documents, with these first and last. */
 static void the_order_of_deletion(void **state)
 {
-	static const struct manifests_params there = { .replicas = "2" },
-					     back = { .replicas = "2", .delete_order = true };
+	static const struct manifests_params there = { .replicas = 2 }, back = { .replicas = 2, .delete_order = true };
 	struct printed p, reversed;
 
 	(void)state;
@@ -919,17 +919,11 @@ static void bad_parameters_print_nothing(void **state)
 		{ { .scale_kinds = "rollouts.argoproj.io/scale" }, "--scale-kinds" },
 		{ { .scale_kinds = "rollouts.\"" }, "--scale-kinds" },
 		{ { .scale_kinds = "*,deployments" }, "--scale-kinds" },
-		{ { .replicas = "" }, "--replicas: \"\" is not a number" },
-		{ { .replicas = "0" }, "--replicas: \"0\" is not a number from 1 to 16" },
-		{ { .replicas = "17" }, "--replicas" },
-		{ { .replicas = "-1" }, "--replicas" },
-		{ { .replicas = "2x" }, "--replicas" },
-		{ { .replicas = "4294967297" }, "--replicas" },
 		{ { .priority_class = "" }, "--priority-class" },
 		{ { .priority_class = "High" }, "--priority-class: \"High\"" },
 		{ { .priority_class = "a\"" }, "--priority-class" },
-		{ { .monitor = "pods" }, "--monitor: \"pods\" is neither" },
-		{ { .host = "k.example:1", .replicas = "1" }, "--replicas is for kscaled in Pods" },
+		{ { .monitor = "pods" }, "--monitor: \"pods\" is not pod or service" },
+		{ { .host = "k.example:1", .replicas = 1 }, "--replicas is for kscaled in Pods" },
 		{ { .host = "k.example:1", .priority_class = "a" }, "--priority-class is for kscaled in Pods" },
 		{ { .host = "k.example:1", .network_policy = true }, "--network-policy is for kscaled in Pods" },
 		{ { .host = "k.example:1", .monitor = "pod" }, "--monitor is for kscaled in Pods" },
@@ -982,7 +976,7 @@ static int run(long *printed, int argc, char **argv)
 	assert_non_null(aside);
 	fflush(stdout);
 	dup2(fileno(aside), STDOUT_FILENO);
-	status = cli_manifests(argc, argv);
+	status = commandline_run(&cli_manifests_line, argc, argv);
 	fflush(stdout);
 	dup2(keep, STDOUT_FILENO);
 	close(keep);
@@ -1008,6 +1002,12 @@ static void the_sub_command(void **state)
 		{ { "--replicas=2", "--network-policy", "--monitor=pod", "--delete-order" }, 0, true },
 		{ { "--priority-class", "a", "--no-crds" }, 0, true },
 		{ { "--replicas=two" }, 2, false },
+		{ { "--replicas=" }, 2, false },
+		{ { "--replicas=0" }, 2, false },
+		{ { "--replicas=17" }, 2, false },
+		{ { "--replicas=-1" }, 2, false },
+		{ { "--replicas=2x" }, 2, false },
+		{ { "--replicas=4294967297" }, 2, false },
 		{ { "--no-webhook=1" }, 2, false },
 		{ { "--nonsense" }, 2, false },
 		{ { "--host" }, 2, false },

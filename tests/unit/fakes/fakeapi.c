@@ -51,7 +51,7 @@ struct kube_call {
 	void *arg;
 	struct loop_timer timer;
 	int64_t deadline_ms;
-	bool arrived, lost;
+	bool arrived, lost, ignored;
 	json_t *answer;
 	struct err err;
 };
@@ -211,7 +211,7 @@ static void on_timer(void *arg)
 		return;
 	}
 	err = c->err;
-	answer = err.kind == ERR_NONE && !is_known(c) ? json_incref(c->answer) : NULL;
+	answer = err.kind == ERR_NONE && !c->ignored && !is_known(c) ? json_incref(c->answer) : NULL;
 	call_free(c);
 	fn(fn_arg, answer, err.kind == ERR_NONE ? NULL : &err);
 	json_decref(answer);
@@ -264,6 +264,7 @@ struct kube_call *kube_call(struct kube *k, const struct kube_request *request, 
 		fail_msg("%s: %s", request->body, err.msg);
 	c->fn = fn;
 	c->is_known = request->is_known;
+	c->ignored = request->answer == KUBE_ANSWER_IGNORED;
 	c->arg = arg;
 	c->deadline_ms = loop_now_ms(fakecluster_loop()) +
 		(request->deadline_ms > 0 ? request->deadline_ms : DEADLINE_MS);

@@ -231,13 +231,13 @@ static void set_now(json_t *object, const char *key)
 /* ".../namespaces/<namespace>/<resource>/<name>" */
 static void set_identity(json_t *object, const char *path)
 {
-	const char *namespace_ = strstr(path, "/namespaces/");
+	const char *namespace_ = strstr(path, "/namespaces/"), *end;
 	json_t *meta = meta_of(object);
 
-	if (namespace_) { /* else it belongs to the whole cluster */
-		namespace_ += strlen("/namespaces/");
-		set_owned(meta, "namespace", mem_dupn(namespace_, strcspn(namespace_, "/")));
-	}
+	namespace_ = namespace_ ? namespace_ + strlen("/namespaces/") : NULL;
+	end = namespace_ ? strchr(namespace_, '/') : NULL;
+	if (end) /* else it belongs to the whole cluster */
+		set_owned(meta, "namespace", mem_dupn(namespace_, (size_t)(end - namespace_)));
 	set_owned(meta, "name", mem_dup(strrchr(path, '/') + 1));
 }
 
@@ -513,6 +513,19 @@ static int do_change(struct thing *t, enum kube_verb verb, const json_t *body, b
 	return 0;
 }
 
+/* By force, and without ownership of fields: what body has. */
+static int do_apply(const char *path, const json_t *body, json_t **answer)
+{
+	const struct thing *t = find(path);
+	json_t *object = t ? json_deep_copy(t->json) : json_object();
+
+	merge(object, body);
+	set_identity(object, path);
+	keep(path, object);
+	*answer = json_incref(find(path)->json);
+	return 0;
+}
+
 static int do_delete(struct thing *t, const json_t *body, json_t **answer, struct err *err)
 {
 	const char *uid = json_str_or_empty(json_object_get(body, "preconditions"), "uid");
@@ -581,6 +594,8 @@ int fakecluster_do(enum kube_verb verb, const char *full_path, const json_t *bod
 	*answer = NULL;
 	if (verb == KUBE_CREATE)
 		return do_create(path, body, answer, err);
+	if (verb == KUBE_APPLY)
+		return do_apply(path, body, answer);
 	if (verb == KUBE_LIST && strstr(path, "resourceVersionMatch=Exact")) {
 		*answer = list_earlier();
 		return 0;

@@ -11,9 +11,9 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "scalers/cluster/resource.h"
 #include "scalers/params.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 #define ANSWER_MS 1
 
@@ -109,10 +109,9 @@ unsigned fakesource_asked(const char *source)
 /* ---- The type ---- */
 
 struct ask {
+	struct scaler_ask base;
 	struct loop_timer timer;
 	struct source *source;
-	question_fn fn;
-	void *arg;
 };
 
 struct scripted {
@@ -147,46 +146,40 @@ static struct source *source_of(const struct question *question)
 	return source_get(((const struct scripted *)question->data)->source);
 }
 
-static void ask_free(struct ask *a)
+static void cancel(void *handle)
 {
+	struct ask *a = handle;
+
 	fake.under_way--;
 	loop_timer_done(&a->timer);
-	free(a);
 }
 
 static void on_answer(void *arg)
 {
-	struct ask a = *(struct ask *)arg;
+	struct ask *a = arg;
+	const struct source *s = a->source;
 	struct err err = { 0 };
 
-	ask_free(arg);
-	if (a.source->failure)
-		err_set(&err, ERR_TEMPORARY, "source %s: %s", a.source->name, a.source->failure);
-	a.fn(a.arg,
-		a.source->failure ? NULL : &(struct answer){ .value = a.source->value, .rest_ms = a.source->rest_ms },
-		a.source->failure ? &err : NULL);
+	cancel(a);
+	if (s->failure)
+		err_set(&err, ERR_TEMPORARY, "source %s: %s", s->name, s->failure);
+	scaler_ask_answer(a, &(struct answer){ .value = s->value, .rest_ms = s->rest_ms }, s->failure ? &err : NULL);
 }
 
-static void *ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
-	void *arg)
+static void ask(void *handle)
 {
-	struct ask *a = mem_zalloc(sizeof(*a));
+	struct ask *a = handle;
+	struct loop *loop = a->base.sources->loop;
 
-	a->source = source_of(question);
+	a->source = source_of(a->base.question);
 	a->source->asked++;
 	fake.asked++;
 	fake.under_way++;
-	a->fn = fn;
-	a->arg = arg;
-	loop_timer_init(&a->timer, sources->loop, on_answer, a);
-	loop_timer_set(&a->timer, a->source->hangs ? deadline_ms - loop_now_ms(sources->loop) : ANSWER_MS);
-	return a;
+	loop_timer_init(&a->timer, loop, on_answer, a);
+	loop_timer_set(&a->timer, a->source->hangs ? a->base.deadline_ms - loop_now_ms(loop) : ANSWER_MS);
 }
 
-static void cancel(void *handle)
-{
-	ask_free(handle);
-}
+static const struct scaler_asker asker = { sizeof(struct ask), ask, cancel };
 
 /* ---- Push ---- */
 
@@ -259,8 +252,7 @@ static const struct scaler_type scripted = {
 	.go_name = "scriptedScaler",
 	.data_size = sizeof(struct scripted),
 	.build = build,
-	.ask = ask,
-	.cancel = cancel,
+	.asker = &asker,
 	.watch = watch,
 	.unwatch = unwatch,
 	.watch_report = watch_report,
@@ -273,8 +265,7 @@ static const struct scaler_type leaving = {
 	.tables = { &table },
 	.data_size = sizeof(struct scripted),
 	.build = build,
-	.ask = ask,
-	.cancel = cancel,
+	.asker = &asker,
 };
 
 /* As kscaled itself, if it may. */
@@ -291,8 +282,7 @@ static const struct scaler_type owning = {
 	.tables = { &table },
 	.data_size = sizeof(struct scripted),
 	.build = build_owning,
-	.ask = ask,
-	.cancel = cancel,
+	.asker = &asker,
 };
 
 /* ---- One that names its metrics ---- */
@@ -398,8 +388,7 @@ static const struct scaler_type telling = {
 	.tables = { &telling_table },
 	.data_size = sizeof(struct scripted),
 	.build = build_telling,
-	.ask = ask,
-	.cancel = cancel,
+	.asker = &asker,
 	.describe = describe,
 	.describe_cancel = describe_cancel,
 	.narrow = narrow,

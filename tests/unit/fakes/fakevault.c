@@ -51,6 +51,11 @@ void fakevault_fail(enum err_kind kind, const char *message)
 	err_set(&fake.err, kind, "%s", message);
 }
 
+void fakevault_retry_after(int64_t ms)
+{
+	fake.err.retry_after_ms = ms;
+}
+
 unsigned fakevault_reads(void)
 {
 	return fake.reads;
@@ -78,12 +83,16 @@ static void on_answer(void *arg)
 	struct vault_call *c = arg;
 	vault_fn fn = c->fn;
 	void *fn_arg = c->arg;
+	MEM_AUTO char *certificate = mem_printf("CERT-%u", fake.reads), *key = mem_printf("KEY-%u", fake.reads);
+	json_t *answer = json_pack("{s:{s:s,s:s,s:s,s:s}}", "data", "pw", fake.value, "user", "u", "certificate",
+		certificate, "private_key", key);
 
 	call_free(c);
 	if (fake.err.kind == ERR_NONE)
-		fn(fn_arg, fake.value, fake.good_for_ms, NULL);
+		fn(fn_arg, answer, fake.good_for_ms, NULL);
 	else
 		fn(fn_arg, NULL, 0, &fake.err);
+	json_decref(answer);
 }
 
 static const char *or_none(const char *text)
@@ -99,7 +108,7 @@ struct vault_call *vault_read(struct vault_pool *p, const struct vault_server *s
 	(void)p;
 	assert_true(deadline_ms > loop_now_ms(fakecluster_loop()));
 	assert_int_equal(login->token == NULL, login->jwt != NULL);
-	snprintf(fake.last, sizeof(fake.last), "%s %s %s %s %s %s", server->address, secret->path, secret->key,
+	snprintf(fake.last, sizeof(fake.last), "%s %s %s %s %s", server->address, secret->path,
 		login->token ? login->token : login->jwt, or_none(login->role), or_none(login->mount));
 	snprintf(fake.asker, sizeof(fake.asker), "%s", or_none(server->asker));
 	fake.reads++;

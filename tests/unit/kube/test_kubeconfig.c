@@ -57,6 +57,7 @@ static void good_ones(void **state)
 	} cases[] = {
 		{ USER("token: secret"), { .server = "https://h:6443", .token.inline_text = "secret" } },
 		{ USER("token: '123'"), { .server = "https://h:6443", .token.inline_text = "123" } },
+		{ USER("token: 0123"), { .server = "https://h:6443", .token.inline_text = "0123" } },
 		{ USER("tokenFile: t, token: x"), { .server = "https://h:6443", .token = { "x", "/etc/k/t" } } },
 		{ USER("tokenFile: /run/t"), { .server = "https://h:6443", .token.file = "/run/t" } },
 		{ USER("client-certificate: a/c.pem, client-key: /b/k.pem"),
@@ -242,16 +243,13 @@ static void hostile_input_is_refused(void **state)
 	assert_refused(repeated("a: ", "[", 1000, "\n"), "nested");
 	assert_refused(repeated("", "- ", 1000, "x\n"), "nested");
 	assert_refused(repeated("a: [", "1,", 200000, "]\n"), "values");
-	assert_refused(repeated("a: [", "&x y,", 1000, "]\n"), "anchors");
 	assert_refused(repeated("a: '", "0123456789abcdef", 70000, "'\n"), "larger than");
 }
 
-/* Nine levels of nine aliases each would be 387 million values if they were copied out. */
-static void alias_bomb_costs_nothing(void **state)
+/* Nine levels of nine aliases each would be 387 million values if each counted. */
+static void alias_bomb_is_refused(void **state)
 {
 	struct buf b = BUF_INIT(65536);
-	struct kubeconfig_choice got;
-	struct err err;
 
 	(void)state;
 	buf_puts(&b, "a0: &a0 [x,x,x,x,x,x,x,x,x]\n");
@@ -262,10 +260,7 @@ static void alias_bomb_costs_nothing(void **state)
 		buf_puts(&b, "]\n");
 	}
 	buf_puts(&b, USER("token: t, as-user: *a9"));
-	assert_int_equal(choose(buf_text(&b), &got, &err), 0);
-	assert_string_equal(got.token.inline_text, "t");
-	kubeconfig_choice_done(&got);
-	buf_done(&b);
+	assert_refused(buf_take(&b), "too many values");
 }
 
 int main(void)
@@ -276,7 +271,7 @@ int main(void)
 		cmocka_unit_test(secrets_stay_out_of_messages),
 		cmocka_unit_test(files_merge),
 		cmocka_unit_test(hostile_input_is_refused),
-		cmocka_unit_test(alias_bomb_costs_nothing),
+		cmocka_unit_test(alias_bomb_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

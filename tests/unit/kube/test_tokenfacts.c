@@ -56,6 +56,36 @@ static void facts_of_a_token(void **state)
 	}
 }
 
+static void the_only_audience(void **state)
+{
+	MEM_AUTO char *longest = mem_printf("%511s", "x"), *too_long = mem_printf("%512s", "x");
+	const struct {
+		const char *aud, *audience;
+	} rows[] = {
+		{ "\"vault\"", "vault" },
+		{ "[\"vault\"]", "vault" },
+		{ "[\"vault\",\"kubernetes\"]", "" },
+		{ "[]", "" },
+		{ "[[\"vault\"]]", "" },
+		{ "{\"vault\":\"vault\"}", "" },
+		{ "\"vault\\u0000s\"", "" },
+		{ "null", "" },
+		{ longest, longest },
+		{ too_long, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		const char *quote = strchr("[{\"n", *rows[i].aud) ? "" : "\"";
+		MEM_AUTO char *claims = mem_printf("{\"aud\":%s%s%s}", quote, rows[i].aud, quote),
+			      *token = token_of(claims);
+		struct tokenfacts facts;
+
+		assert_int_equal(tokenfacts_read(token, &facts, NULL), 0);
+		assert_string_equal(facts.audience, rows[i].audience);
+	}
+}
+
 static void invalid_tokens(void **state)
 {
 	static const char *const rows[] = { "", "opaque", "a.b", "..", "a.!!!.c", "a.e30.c.d.e", "a.W10.c", "a.eyJ.c" };
@@ -102,6 +132,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(facts_of_a_token),
+		cmocka_unit_test(the_only_audience),
 		cmocka_unit_test(invalid_tokens),
 		cmocka_unit_test(when_it_is_renewed),
 	};

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/timestamp.h"
 #include "net/listen.h"
+#include "net/network.h"
 
 #define TICK_MS 2
 
@@ -50,6 +51,11 @@ int fixture_teardown(void **state)
 	tls_forget_system_store();
 	mem_free_ptr(&f);
 	return 0;
+}
+
+size_t fixture_descriptors(const struct fixture *f)
+{
+	return network_of(f->loop)->descriptors.taken;
 }
 
 void fixture_pairs(struct fixture *f)

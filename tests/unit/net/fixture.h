@@ -49,6 +49,9 @@ void fixture_pairs(struct fixture *f);
 /* Turns the loop for a while, for things that must NOT happen. */
 void fixture_linger(struct fixture *f, int64_t ms);
 
+/* Those that connections to servers hold, open or being opened: each one, but pg's three. */
+size_t fixture_descriptors(const struct fixture *f);
+
 struct client {
 	int fd;
 	SSL *ssl; /* NULL on plain */

@@ -137,6 +137,7 @@ static const struct trigger {
 	{ "nats-jetstream", "natsServerMonitoringEndpoint=n:8222|account=a|stream=s|consumer=c", NULL, NULL },
 	HTTP("loki", "serverAddress=http://l:3100|query=q|threshold=5"),
 	HTTP("graphite", "serverAddress=http://g:8080|query=q|queryTime=-1h"),
+	{ "beanstalkd", "server=b:11300|tube=t|value=5", NULL, NULL },
 	{ "datadog", "query=a{b}|targetValue=5", "apiKey=a|appKey=b", NULL },
 	{ "datadog", "useClusterAgentProxy=true|datadogMetricName=m|datadogMetricNamespace=n|targetValue=5|query=a{b}",
 		"datadogNamespace=d|datadogMetricsService=s|token=t|apiKey=a|appKey=b", NULL },
@@ -420,7 +421,7 @@ static void every_parameter_is_in_the_key_or_declared_unkeyed(void **state)
 	while ((one = strsep(&rest, ",")) != NULL) {
 		const struct scaler_type *type = scaler_type_find(one + strspn(one, " "));
 
-		if (type->ask)
+		if (type->asker)
 			unseen += count_unseen(type);
 	}
 	assert_int_equal(unseen, 0);

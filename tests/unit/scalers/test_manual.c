@@ -170,6 +170,36 @@ static void every_parameter_is_in_the_manual(void **state)
 	assert_false(missing);
 }
 
+/* The text of a section, up to the next; the caller owns it. */
+static char *section_of(const char *heading, const char *next)
+{
+	const char *begin = strstr(manual, heading), *end = begin ? strstr(begin + 1, next) : NULL;
+
+	assert_non_null(end);
+	return mem_dupn(begin, (size_t)(end - begin));
+}
+
+/* kscaled-triggers(5) names the page of each type, and what it sends without TLS. */
+static void every_type_is_listed(void **state)
+{
+	MEM_AUTO char *pages = section_of("\n.Sh TRIGGERS\n.Bl ", "\n.Sh "), *copy = mem_dup(scaler_type_names());
+	MEM_AUTO char *plain = section_of("\n.Ss Plain text\n", "\n.S");
+	char *rest = copy, *one;
+	bool missing = false;
+
+	(void)state;
+	while ((one = strsep(&rest, ", ")) != NULL) {
+		/* "redis and all types that begin so" */
+		const char *type = strncmp(one, "redis-", 6) == 0 ? "redis" : one;
+
+		if (!*one || (has_word(pages, one) && has_word(plain, type)))
+			continue;
+		print_error("%s is not in each list of types of kscaled-triggers(5)\n", one);
+		missing = true;
+	}
+	assert_false(missing);
+}
+
 /* Whether a type of the section has this parameter. */
 static bool is_declared(const char *section, const char *wanted)
 {
@@ -246,6 +276,7 @@ static void everything_in_the_manual_is_a_parameter(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_type_is_listed),
 		cmocka_unit_test(every_parameter_is_in_the_manual),
 		cmocka_unit_test(everything_in_the_manual_is_a_parameter),
 	};

@@ -66,8 +66,9 @@ static void answers_must_be_finite(void **state)
 		struct question *q = question_new(&type, mem_dup("a key"), mem_dup("a server"), NULL);
 		bool good = !cases[i].good;
 
-		scaler_ask_answer(scaler_ask_new(sizeof(struct scaler_ask), q, take_answer, &good), &cases[i].answer,
-			NULL);
+		scaler_ask_answer(scaler_ask_new(sizeof(struct scaler_ask),
+					  &(struct scaler_ask){ .question = q, .fn = take_answer, .arg = &good }),
+			&cases[i].answer, NULL);
 		assert_int_equal(good, cases[i].good);
 		question_unref(q);
 	}

@@ -167,6 +167,7 @@ static int build_alone(const struct scaler_type *type, struct err *err)
 	if (rc == 0)
 		rc = type->build(&b, err);
 	question_data_free(type, b.data);
+	params_logins_done(&b);
 	free(b.metric_name);
 	free(b.source);
 	buf_done(&b.key);

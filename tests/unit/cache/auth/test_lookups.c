@@ -421,7 +421,7 @@ static void a_value_of_vault_is_shared_and_read_again(void **state)
 	fakeloop_advance(10);
 	expect_told("shop/web shop/api ");
 	assert_string_equal(vault("shop/web", &v), "s3cret");
-	assert_string_equal(fakevault_last(), "https://vault kv/redis pw t - -");
+	assert_string_equal(fakevault_last(), "https://vault kv/redis t - -");
 	assert_string_equal(fakevault_asker(), "shop");
 	assert_int_equal(fakevault_reads(), 1);
 	/* After its 10 s; the same value is no change. */
@@ -442,6 +442,94 @@ static void a_value_of_vault_is_shared_and_read_again(void **state)
 	assert_string_equal(vault("shop/api", &v), "s3cret2");
 	holdings_release(fakeobject("shop/web"));
 	holdings_release(fakeobject("shop/api"));
+}
+
+/* As a certificate and its key, which one response has. */
+static void keys_of_one_path_come_from_one_read(void **state)
+{
+	struct triggerauth_vault_secret user = secret, none = secret;
+	struct triggerauth_vault v = { .address = TEXT("https://vault"),
+		.token = TEXT("t"),
+		.secrets = &secret,
+		.secret_count = 1 };
+
+	(void)state;
+	user.key = TEXT("user");
+	none.key = TEXT("none");
+	fakevault_value("s3cret", 10000);
+	vault("shop/web", &v);
+	fakeloop_advance(10);
+	assert_string_equal(vault("shop/web", &v), "s3cret");
+	v.secrets = &user;
+	assert_string_equal(vault("shop/api", &v), "u");
+	v.secrets = &none;
+	assert_null(vault("shop/api", &v));
+	expect_err(ERR_MISSING, "Vault https://vault: kv/redis: no key \"none\"");
+	assert_int_equal(fakevault_reads(), 1);
+	fakeloop_advance(10000);
+	assert_int_equal(fakevault_reads(), 2);
+}
+
+/* Both of the same reading, also when they are renewed, and after a source has refused them. */
+static void a_certificate_and_its_key_stay_a_pair(void **state)
+{
+	struct triggerauth_vault_secret certificate = { .parameter = TEXT("cert"),
+		.path = TEXT("pki/issue/web"),
+		.key = TEXT("certificate"),
+		.type = VAULT_TYPE_PKI,
+		.common_name = TEXT("a") };
+	struct triggerauth_vault_secret key = certificate, other = certificate;
+	struct triggerauth_vault v = { .address = TEXT("https://vault"),
+		.token = TEXT("t"),
+		.secrets = &certificate,
+		.secret_count = 1 };
+	struct triggerauth_vault of_key = v, of_other = v;
+
+	(void)state;
+	key.key = TEXT("private_key");
+	other.common_name = TEXT("b");
+	of_key.secrets = &key;
+	of_other.secrets = &other;
+	fakevault_value("s3cret", 40 * MINUTE);
+	vault("shop/web", &v);
+	vault("shop/api", &of_key);
+	fakeloop_advance(10);
+	assert_string_equal(vault("shop/web", &v), "CERT-1");
+	assert_string_equal(vault("shop/api", &of_key), "KEY-1");
+	expect_told("shop/web shop/api ");
+	fakeloop_advance(40 * MINUTE);
+	expect_told("shop/web shop/api ");
+	assert_string_equal(vault("shop/web", &v), "CERT-2");
+	assert_string_equal(vault("shop/api", &of_key), "KEY-2");
+	fakeloop_advance(MINUTE);
+	lookups_reread(t.lookups, fakeobject("shop/api"));
+	fakeloop_advance(8 * MINUTE);
+	assert_int_equal(fakevault_reads(), 2);
+	fakeloop_advance(2 * MINUTE);
+	expect_told("shop/web shop/api ");
+	assert_string_equal(vault("shop/web", &v), "CERT-3");
+	assert_string_equal(vault("shop/api", &of_key), "KEY-3");
+	/* Another request is another certificate. */
+	assert_null(vault("shop/other", &of_other));
+	fakeloop_advance(10);
+	assert_string_equal(vault("shop/other", &of_other), "CERT-4");
+}
+
+static void vault_is_left_alone_for_its_retry_after(void **state)
+{
+	const struct triggerauth_vault v = { .address = TEXT("https://vault"),
+		.token = TEXT("t"),
+		.secrets = &secret,
+		.secret_count = 1 };
+
+	(void)state;
+	fakevault_fail(ERR_TEMPORARY, "kv/redis: HTTP 429");
+	fakevault_retry_after(5 * MINUTE);
+	vault("shop/web", &v);
+	fakeloop_advance(5 * MINUTE - 100);
+	assert_int_equal(fakevault_reads(), 1);
+	fakeloop_advance(200);
+	assert_int_equal(fakevault_reads(), 2);
 }
 
 static void vault_failures_are_reported_once_by_kind(void **state)
@@ -499,11 +587,11 @@ static void required_login_settings(void **state)
 	own_login("from-env", "*");
 	vault("shop/web", &v);
 	fakeloop_advance(10);
-	assert_string_equal(fakevault_last(), "https://vault kv/redis pw from-env - -");
+	assert_string_equal(fakevault_last(), "https://vault kv/redis from-env - -");
 	v.token = TEXT("theirs");
 	vault("shop/web", &v);
 	fakeloop_advance(10);
-	assert_string_equal(fakevault_last(), "https://vault kv/redis pw theirs - -");
+	assert_string_equal(fakevault_last(), "https://vault kv/redis theirs - -");
 }
 
 static void expect_denied(const char *address, const char *instead)
@@ -549,8 +637,8 @@ static void kscaled_logs_in_as_itself_at_trusted_servers_only(void **state)
 			.secret_count = 1,
 			.mount = TEXT("k8s"),
 			.role = TEXT("r") };
-		MEM_AUTO char *seen = mem_printf("%s kv/redis pw own - -", address);
-		MEM_AUTO char *theirs = mem_printf("%s kv/redis pw theirs - -", address);
+		MEM_AUTO char *seen = mem_printf("%s kv/redis own - -", address);
+		MEM_AUTO char *theirs = mem_printf("%s kv/redis theirs - -", address);
 		unsigned reads;
 
 		own_login("own", cases[i].trusted);
@@ -622,12 +710,12 @@ static void a_service_account_logs_in_with_its_newest_token(void **state)
 	fakeloop_advance(10);
 	expect_told("shop/web ");
 	assert_string_equal(vault("shop/web", &v), "s3cret");
-	assert_string_equal(fakevault_last(), "https://vault kv/redis pw token-1 of worker r k8s");
+	assert_string_equal(fakevault_last(), "https://vault kv/redis token-1 of worker r k8s");
 	fakeloop_advance(49 * MINUTE);
 	expect_told("shop/web "); /* of the token; the value stays */
 	assert_string_equal(vault("shop/web", &v), "s3cret");
 	fakeloop_advance(2 * MINUTE);
-	assert_string_equal(fakevault_last(), "https://vault kv/redis pw token-2 of worker r k8s");
+	assert_string_equal(fakevault_last(), "https://vault kv/redis token-2 of worker r k8s");
 	expect_told("");
 }
 
@@ -751,7 +839,7 @@ static void kscaled_logs_in_with_a_token_for_vault_alone(void **state)
 		fakeloop_advance(10);
 		assert_string_equal(vault("shop/web", &v), "s3cret");
 	}
-	assert_string_equal(fakevault_last(), "https://vault kv/redis pw token-1 of kscaled r k8s");
+	assert_string_equal(fakevault_last(), "https://vault kv/redis token-1 of kscaled r k8s");
 	assert_int_equal(fakevault_reads(), 1);
 	assert_string_equal(fakecluster_last_body(KUBE_REVIEW, "/serviceaccounts/kscaled/token"),
 		"{\"apiVersion\":\"authentication.k8s.io/"
@@ -817,6 +905,9 @@ int main(void)
 		CASE(a_partly_written_file_keeps_its_values),
 		CASE(no_file_is_read_outside_the_folder),
 		CASE(a_value_of_vault_is_shared_and_read_again),
+		CASE(keys_of_one_path_come_from_one_read),
+		CASE(a_certificate_and_its_key_stay_a_pair),
+		CASE(vault_is_left_alone_for_its_retry_after),
 		CASE(vault_failures_are_reported_once_by_kind),
 		CASE(required_login_settings),
 		CASE(kscaled_logs_in_as_itself_at_trusted_servers_only),

@@ -28,7 +28,7 @@
 #define PLACE  "AWS Secrets Manager https://s.example:443"
 
 static struct {
-	struct managervalues *values;
+	struct secretvalues *values;
 	struct webaccess *keys, *others;
 	char told[256], logged[512]; /* the last line */
 	struct err err;
@@ -70,15 +70,18 @@ static int setup(void **state)
 	log_set_sink(on_line, NULL);
 	t.keys = access_of("AKID");
 	t.others = access_of("OTHER");
-	t.values = managervalues_new(loop, fakeweb_start(loop), fakeweb_tokens(), 15000);
-	managervalues_listen(t.values, on_owner, &t);
+	t.values = secretvalues_new(&(struct secretvalues_config){ .loop = loop,
+		.web = fakeweb_start(loop),
+		.tokens = fakeweb_tokens(),
+		.apart_ms = 15000 });
+	secretvalues_listen(t.values, on_owner, &t);
 	return 0;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	managervalues_free(t.values);
+	secretvalues_free(t.values);
 	fakeobjects_end();
 	fakeloop_advance(0);
 	fakeweb_end();
@@ -291,13 +294,14 @@ static void a_refused_value_is_read_again_soon(void **state)
 	(void)state;
 	fakeweb_answer(200, "{\"SecretString\":\"old\"}", 0);
 	get("shop/web", NULL);
-	managervalues_reread(t.values, fakeobject("shop/web")); /* nothing is read yet */
+	secretvalues_reread(t.values, fakeobject("shop/web")); /* nothing is read yet */
 	fakeloop_advance(10);
 	expect_told("shop/web ");
+	assert_string_equal(get("shop/web", NULL), "old");
 	fakeweb_answer(200, "{\"SecretString\":\"new\"}", 0);
 	for (int i = 0; i < 14; i++) { /* with each poll */
-		managervalues_reread(t.values, fakeobject("shop/web"));
-		managervalues_reread(t.values, fakeobject("shop/stranger"));
+		secretvalues_reread(t.values, fakeobject("shop/web"));
+		secretvalues_reread(t.values, fakeobject("shop/stranger"));
 		fakeloop_advance(1000);
 	}
 	assert_int_equal(fakeweb_asked(), 1);
@@ -307,7 +311,7 @@ static void a_refused_value_is_read_again_soon(void **state)
 	assert_string_equal(get("shop/web", NULL), "new");
 	/* after a while: at once */
 	fakeloop_advance(20000);
-	managervalues_reread(t.values, fakeobject("shop/web"));
+	secretvalues_reread(t.values, fakeobject("shop/web"));
 	fakeloop_advance(10);
 	assert_int_equal(fakeweb_asked(), 3);
 	expect_told("");
@@ -318,7 +322,7 @@ static void a_refused_value_is_read_again_soon(void **state)
 	/* a fixed version is not read again */
 	get_as("shop/pinned", &pinned, &value);
 	fakeloop_advance(20000);
-	managervalues_reread(t.values, fakeobject("shop/pinned"));
+	secretvalues_reread(t.values, fakeobject("shop/pinned"));
 	fakeloop_advance(10);
 	assert_int_equal(fakeweb_asked(), 5);
 }

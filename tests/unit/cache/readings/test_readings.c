@@ -26,46 +26,42 @@
 
 static struct ask {
 	bool open;
-	question_fn fn;
-	void *arg;
+	void *handle;
 	int64_t deadline_ms;
 } asks[256];
 static int ask_count, cancelled;
 
-static void *fake_ask(struct scaler_sources *sources, struct question *q, int64_t deadline_ms, question_fn fn,
-	void *arg)
+static void fake_ask(void *handle)
 {
+	struct scaler_ask *ask = handle;
 	struct ask *a = &asks[ask_count++];
 
-	(void)sources;
-	(void)q;
-	*a = (struct ask){ true, fn, arg, deadline_ms };
-	return a;
+	*a = (struct ask){ true, handle, ask->deadline_ms };
+	ask->call = a;
 }
 
 static void fake_cancel(void *handle)
 {
-	((struct ask *)handle)->open = false;
+	((struct ask *)((struct scaler_ask *)handle)->call)->open = false;
 	cancelled++;
 }
 
-static const struct scaler_type fake_type = { .name = "fake", .ask = fake_ask, .cancel = fake_cancel };
+static const struct scaler_asker fake_asker = { .ask = fake_ask, .cancel = fake_cancel };
 
-static const struct scaler_type metered_type = { .name = "metered",
-	.ask = fake_ask,
-	.cancel = fake_cancel,
-	.metered = true };
+static const struct scaler_type fake_type = { .name = "fake", .asker = &fake_asker };
+
+static const struct scaler_type metered_type = { .name = "metered", .asker = &fake_asker, .metered = true };
 
 static void answer(int i, double value)
 {
 	asks[i].open = false;
-	asks[i].fn(asks[i].arg, &(struct answer){ .value = value }, NULL);
+	scaler_ask_end(asks[i].handle, value, NULL);
 }
 
 static void answer_and_rest(int i, double value, int64_t rest_ms)
 {
 	asks[i].open = false;
-	asks[i].fn(asks[i].arg, &(struct answer){ .value = value, .rest_ms = rest_ms }, NULL);
+	scaler_ask_answer(asks[i].handle, &(struct answer){ .value = value, .rest_ms = rest_ms }, NULL);
 }
 
 static void refuse(int i, const char *why)
@@ -74,7 +70,7 @@ static void refuse(int i, const char *why)
 
 	err_set(&err, ERR_TEMPORARY, "%s", why);
 	asks[i].open = false;
-	asks[i].fn(asks[i].arg, NULL, &err);
+	scaler_ask_end(asks[i].handle, 0, &err);
 }
 
 /* ---- The askers ---- */

@@ -12,7 +12,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "cli/ask/explain.h"
+#include "cli/commands.h"
 #include "cli/plaintext.h"
 
 #define NOW INT64_C(1767352805000) /* 2026-01-02T11:20:05Z */
@@ -341,7 +341,7 @@ static void usage(void **state)
 		/* Nothing listens there. */
 		setenv("KSCALED_INSIGHT_SOCKET", "/nonexistent/insight.sock", 1);
 		setenv("KSCALED_KUBECONFIG", "/nonexistent/kubeconfig", 1);
-		assert_int_equal(cli_explain(argc, argv), cases[i].status);
+		assert_int_equal(commandline_run(&cli_explain_line, argc, argv), cases[i].status);
 	}
 }
 

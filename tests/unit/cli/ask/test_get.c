@@ -12,6 +12,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "cli/commands.h"
 
 #define COLUMNS                                                                                                        \
 	"{'columnDefinitions':[{'name':'Name','priority':0},{'name':'Target','priority':0},{'name':'Min','priority':"  \
@@ -188,7 +189,7 @@ static void usage(void **state)
 			snprintf(copies[argc], sizeof(copies[argc]), "%s", cases[i].arguments[argc]);
 			argv[argc] = copies[argc];
 		}
-		assert_int_equal(cli_get(argc, argv), cases[i].status);
+		assert_int_equal(commandline_run(&cli_get_line, argc, argv), cases[i].status);
 	}
 }
 

@@ -823,6 +823,7 @@ static const struct {
 		"tls sasl saslTokenProvider username password oauthTokenEndpointUri scopes", "topicFromEnv: A" },
 	{ "apache-kafka", "bootstrapServers: 'k:1', consumerGroup: g", "tls sasl username password",
 		"bootstrapServersFromEnv: A, topicFromEnv: B" },
+	{ "beanstalkd", "server: 'b:11300', tube: orders, value: '5'", "x", NULL },
 	{ "cron", "timezone: Europe/Berlin, start: 0 8 * * *, end: 0 9 * * *, desiredReplicas: '2'", "x", NULL },
 	{ "kubernetes-workload", "podSelector: app=x, value: '2'", "x", NULL },
 	{ "kubernetes-resource", "resourceKind: Secret, resourceName: a, key: b, targetValue: '2'", "x", NULL },

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/completion/completion.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,165 +13,118 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/ask/explain.h"
-#include "cli/ask/get.h"
-#include "cli/check/check.h"
-#include "cli/completion/completion.h"
-#include "cli/manifests.h"
+#include "cli/commands.h"
 #include "net/tls/tlsrules.h"
 #include "options/options.h"
 
-static const struct commandline run_line = { .print_help = options_help, .values = options_values };
+#define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-/* As main.c has them. */
-static const struct completion_command commands[] = {
-	{ "run", "runs the daemon", &run_line },
-	{ "explain", "tells why", &cli_explain_line },
-	{ "get", "lists the daemon's objects", &cli_get_line },
-	{ "manifests", "prints", &cli_manifests_line },
-	{ "check", "checks", &cli_check_line },
-	{ "completion", "completes", &cli_completion_line },
-	{ "version", "prints", NULL },
-};
-
-static const char *const shells[] = { "bash", "zsh", "fish" };
-
-static char *script(const char *shell)
+/* The answer to words, which begin with the shell. */
+static char *answer(const char *const *words)
 {
+	struct buf out = BUF_INIT(SIZE_MAX);
 	struct err err = { 0 };
-	char *text = completion_script(shell, commands, MEM_COUNT(commands), &err);
+	char *copies[8];
+	int count = 0;
 
-	if (!text)
+	for (; words[count]; count++)
+		copies[count] = (char *)(uintptr_t)words[count];
+	if (completion_print(commands, copies, count, &out, &err) < 0)
 		fail_msg("%s", err.msg);
-	return text;
+	return buf_take(&out);
 }
 
-/* The part of the script for one command. */
-static char *part_of(const char *shell, const char *text, const char *command)
+static void offers(const char *const *words, const char *expected)
 {
-	bool fish = strcmp(shell, "fish") == 0;
-	MEM_AUTO char *begin = mem_printf(fish ? "complete -c kscaled -n '__kscaled_is %s" : "\n\t%s)\n", command);
-	const char *start = strstr(text, begin), *end;
+	MEM_AUTO char *text = answer(words);
 
-	if (!start)
-		fail_msg("%s has no part about %s", shell, command);
-	if (!fish) {
-		end = strstr(start, "\n\t\t;;\n");
-		assert_non_null(end);
-		return mem_dupn(start, (size_t)(end - start));
-	}
-	for (end = start; text_begins(end, begin); end = strchr(end, '\n') + 1)
-		continue;
-	return mem_dupn(start, (size_t)(end - start));
+	assert_string_equal(text, expected);
 }
 
-static void stands_in(const char *shell, const char *part, const char *command, const struct option *option)
-{
-	bool bash = strcmp(shell, "bash") == 0, fish = strcmp(shell, "fish") == 0;
-	MEM_AUTO char *name = mem_printf(fish ? " -l %s " : "--%s", option->name);
-	const char *at = strstr(part, name);
-
-	while (at && !fish && strchr(" =['),|}", at[strlen(name)]) == NULL)
-		at = strstr(at + 1, name);
-	if (!at)
-		fail_msg("%s: %s --%s is missing", shell, command, option->name);
-	if (bash) {
-		MEM_AUTO char *with_value = mem_printf("--%s) ", option->name);
-		assert_int_equal(strstr(part, with_value) != NULL, option->has_arg != no_argument);
-	} else if (fish) {
-		assert_int_equal(strncmp(at + strlen(name), "-r", 2) == 0 || strncmp(at + strlen(name), "-x", 2) == 0,
-			option->has_arg != no_argument);
-	} else {
-		MEM_AUTO char *with_value = mem_printf("--%s=", option->name);
-		assert_int_equal(strstr(part, with_value) != NULL, option->has_arg != no_argument);
-	}
-}
-
-/*
- * Each option of getopt_long is in each script, with a value if it takes one, although the script
- * is generated from --help. One option exists only to report its removal.
- */
+/* Each with its help, and its values behind it, as the next word and with "=". */
 static void completes_every_option(void **state)
 {
+	struct option option;
 	int seen = 0;
 
 	(void)state;
-	for (size_t s = 0; s < MEM_COUNT(shells); s++) {
-		MEM_AUTO char *text = script(shells[s]);
+	for (size_t i = 0; commands[i]; i++) {
+		for (size_t k = 0; commandline_option(commands[i], k, &option); k++, seen++) {
+			MEM_AUTO char *name = mem_printf("--%s", option.name), *joined = mem_printf("%s=", name),
+				      *line = mem_printf("%s\t%s\n", name, option.help);
+			MEM_AUTO char *all = answer(WORDS("fish", commands[i]->name, "--")),
+				      *bare = answer(WORDS("bash", commands[i]->name, name));
+			const char *const *values = option.argument ? commandline_words(&option) : NULL;
+			MEM_AUTO char *next = answer(WORDS("bash", commands[i]->name, name, "")),
+				      *same = answer(WORDS("bash", commands[i]->name, joined));
 
-		for (size_t i = 1; commands[i].line; i++) {
-			MEM_AUTO char *part = part_of(shells[s], text, commands[i].name);
-
-			for (const struct option *o = commands[i].line->options; o->name; o++, seen++) {
-				if (strcmp(o->name, "status-address") == 0)
-					assert_null(strstr(part, o->name));
-				else
-					stands_in(shells[s], part, commands[i].name, o);
-			}
+			if (!strstr(all, line))
+				fail_msg("%s: no %s", commands[i]->name, line);
+			assert_true(text_begins(bare, name));
+			if (option.argument)
+				assert_string_equal(next, same);
+			else
+				assert_string_equal(same, "");
+			for (; values && *values; values++)
+				assert_non_null(strstr(next, *values));
 		}
 	}
-	assert_true(seen > 3 * 25);
-}
-
-/* tests/unit/options/test_options.c compares options_help with the table. */
-static void completes_every_daemon_option(void **state)
-{
-	char *help = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&help, &size);
-	int seen = 0;
-
-	(void)state;
-	options_help(out);
-	fclose(out);
-	for (size_t s = 0; s < MEM_COUNT(shells); s++) {
-		MEM_AUTO char *text = script(shells[s]), *part = part_of(shells[s], text, "run"), *copy = mem_dup(help);
-
-		for (char *rest = copy, *line; (line = strsep(&rest, "\n")) != NULL;) {
-			if (strncmp(line, "  --", 4) != 0)
-				continue;
-			size_t len = strcspn(line + 4, " ");
-			bool has_value = line[4 + len] != '\0';
-			line[4 + len] = '\0';
-			stands_in(shells[s], part, "run",
-				&(struct option){ line + 4, has_value ? required_argument : no_argument, NULL, 0 });
-			seen++;
-		}
-	}
-	assert_int_equal(seen, 3 * (50 + 2));
-	free(help);
+	assert_true(seen > 130);
 }
 
 static void completes_commands_and_values(void **state)
 {
-	(void)state;
-	for (size_t s = 0; s < MEM_COUNT(shells); s++) {
-		MEM_AUTO char *text = script(shells[s]), *get = part_of(shells[s], text, "get"),
-			      *explain = part_of(shells[s], text, "explain"), *run = part_of(shells[s], text, "run");
+	static const struct {
+		const char *words[6], *offered;
+	} rows[] = {
+		{ { "bash", "ma" }, "manifests\n" },
+		{ { "zsh", "expl" }, "explain:explains the replicas or Jobs of an object\n" },
+		{ { "bash", "get", "-o", "" }, "json\nwide\n" },
+		{ { "zsh", "get", "--output=w" }, "wide\n" },
+		{ { "fish", "get", "--output=w" }, "--output=wide\n" },
+		{ { "bash", "get", "--strict=" }, "" },
+		{ { "bash", "get", "scaledj" }, "scaledjob\nscaledjobs\n" },
+		{ { "bash", "explain", "-o", "w" }, "" },
+		{ { "bash", "explain", "--status" }, "" },
+		{ { "bash", "--log-level", "d" }, "debug\n" },
+		{ { "bash", "--log-f" }, "--log-format\n" },
+		{ { "fish", "run", "--webhook=" }, "--webhook=true\n--webhook=false\n" },
+		{ { "bash", "run", "--config", "x" }, ":files\n" },
+		{ { "fish", "run", "--ca-dir=x" }, ":folders\n" },
+		{ { "bash", "run", "--namespace", "x" }, "" },
+		{ { "bash", "run", "x" }, "" },
+		{ { "zsh", "check", "-v", "x" }, ":files\n" },
+		{ { "bash", "check", "-n", "x" }, "" },
+		{ { "bash", "manifests", "--monitor", "" }, "pod\nservice\n" },
+		{ { "bash", "completion", "" }, "bash\nzsh\nfish\n" },
+		{ { "bash", "version", "--" }, "" },
+		{ { "bash", "nonsense", "--" }, "" },
+		{ { "bash", "nonsense", "" }, "" },
+		{ { "bash", "get", "-" }, "--namespace\n--all-namespaces\n--output\n--socket\n--kubeconfig\n--help\n" },
+	};
+	MEM_AUTO char *all = answer(WORDS("bash", ""));
+	const char *at = all;
 
-		for (size_t i = 0; i < MEM_COUNT(commands); i++)
-			assert_non_null(strstr(text, commands[i].name));
-		assert_non_null(strstr(get, "json wide"));
-		assert_non_null(strstr(get, "so scaledobject "));
-		assert_null(strstr(explain, "wide"));
-		assert_non_null(strstr(run, "debug info warn error"));
-		assert_non_null(strstr(run, "text json"));
-		assert_non_null(strstr(run, "true false"));
-		assert_non_null(strstr(run, "TLS10 TLS11 TLS12 TLS13"));
-		assert_non_null(strstr(text, "bash zsh fish"));
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++)
+		offers(rows[i].words, rows[i].offered);
+	for (size_t i = 0; commands[i]; i++) {
+		assert_true(text_begins(at, commands[i]->name));
+		at = strchr(at, '\n') + 1;
 	}
+	assert_string_equal(at, "");
 }
 
 /* Offered values are accepted. */
 static void each_value_of_an_option_is_accepted(void **state)
 {
-	static const char *const names[] = { "leader-elect", "log-level", "log-format", "http-min-tls-version" };
+	struct option option;
 	int seen = 0;
 
 	(void)state;
-	for (size_t i = 0; i < MEM_COUNT(names); i++) {
-		for (const char *const *value = options_values(names[i]); *value; value++, seen++) {
-			MEM_AUTO char *flag = mem_printf("--%s=%s", names[i], *value);
+	for (size_t i = 0; commandline_option(&options_line, i, &option); i++) {
+		for (const char *const *value = commandline_words(&option); value && *value; value++, seen++) {
+			MEM_AUTO char *flag = mem_printf("--%s=%s", option.name, *value);
 			struct options options;
 			struct err err = { 0 };
 
@@ -181,49 +136,43 @@ static void each_value_of_an_option_is_accepted(void **state)
 			options_done(&options);
 		}
 	}
-	assert_int_equal(seen, 2 + 4 + 2 + 4);
-	assert_null(options_values("namespace"));
-	assert_null(options_values("nonsense"));
+	assert_int_equal(seen, 10 * 2 + 4 + 2 + 4 + 3);
 }
 
-/* Special characters are quoted: apostrophes, and brackets for zsh. */
-static void help_texts_are_quoted(void **state)
+/* tests/check-completion has the shells run them. */
+static void scripts(void **state)
 {
-	static const struct commandline line = { .help = "  --odd X      it's [a\\b] $x `c`\n" };
-	static const struct completion_command odd[] = { { "run", "it's", &line } };
-	static const char *const expected[][3] = {
-		{ "zsh", "'--odd=[it'\\''s \\[a\\\\b\\] $x `c`]:X: '", "'run:it'\\''s'" },
-		{ "fish", "-d 'it\\'s [a\\\\b] $x `c`'", "-a run -d 'it\\'s'" },
-	};
+	static const char *const shells[] = { "bash", "zsh", "fish" };
 
 	(void)state;
-	for (size_t i = 0; i < MEM_COUNT(expected); i++) {
-		MEM_AUTO char *text = completion_script(expected[i][0], odd, 1, NULL);
+	for (size_t i = 0; i < MEM_COUNT(shells); i++) {
+		MEM_AUTO char *script = answer(WORDS(shells[i])),
+			      *call = mem_printf("kscaled completion %s -- ", shells[i]);
 
-		for (size_t j = 1; j < 3; j++)
-			if (!strstr(text, expected[i][j]))
-				fail_msg("\"%s\" is missing in %s", expected[i][j], text);
+		assert_non_null(strstr(script, call));
 	}
 }
 
 static void unknown_shell_is_an_error(void **state)
 {
+	struct buf out = BUF_INIT(SIZE_MAX);
+	char name[] = "tcsh", *words[] = { name };
 	struct err err = { 0 };
 
 	(void)state;
-	assert_null(completion_script("tcsh", commands, MEM_COUNT(commands), &err));
+	assert_int_equal(completion_print(commands, words, 1, &out, &err), -1);
 	assert_int_equal(err.kind, ERR_INVALID);
 	assert_string_equal(err.msg, "unknown shell \"tcsh\": use bash, zsh or fish");
+	assert_int_equal(out.len, 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(completes_every_option),
-		cmocka_unit_test(completes_every_daemon_option),
 		cmocka_unit_test(completes_commands_and_values),
 		cmocka_unit_test(each_value_of_an_option_is_accepted),
-		cmocka_unit_test(help_texts_are_quoted),
+		cmocka_unit_test(scripts),
 		cmocka_unit_test(unknown_shell_is_an_error),
 	};
 

@@ -65,6 +65,9 @@
 #define HPA(more)                                                                                                      \
 	"'hpas': {'object': {'items': [{'metadata': {'namespace': 'shop', 'name': 'hpa'" more                          \
 	"}, 'spec': {'scaleTargetRef': {'apiVersion': 'apps/v1', 'kind': 'Deployment', 'name': 'web'}}}]}}"
+#define BINDING(kind, name, more)                                                                                      \
+	"{'kind': '" kind "', 'metadata': {'name': '" name "'" more                                                    \
+	", 'labels': {'app.kubernetes.io/name': 'kscaled'}}}"
 #define CONFIG(more) "'kubeconfig': {'object': {'source': 'kubeconfig k, context c', 'server': 'https://api' " more "}}"
 #define DENIED       "{'error': 'denied', 'message': 'no', 'wanted': 'get on it'}"
 #define LACKS        "{'error': 'missing', 'message': 'no'}"
@@ -77,7 +80,7 @@ static const char *const fine[] = {
 	"'version': {'object': {'major': '1', 'minor': '32', 'gitVersion': 'v1.32.1', 'date_ms': 1790000000000, "
 	"'asked_ms': 1790000000900}}",
 	"'rights': {'object': {'account': 'a', 'asked': 77, 'missing': [], 'not_asked': []}}",
-	"'excess': {'object': []}",
+	"'roles': " LACKS,
 	"'deployment': " LACKS,
 	CRD("scaledobjects"),
 	CRD("scaledjobs"),
@@ -179,15 +182,13 @@ static json_t *facts_of(const char *text)
 	return facts;
 }
 
-static const struct doctor_setup usual = { .namespace_ = "kscaled",
+static const struct doctor_setup usual = { .manifests = { .namespace_ = "kscaled", .service_name = "kscaled" },
 	.kubeconfig = "k",
-	.service_name = "kscaled",
 	.lease_name = "operator.keda.sh",
 	.keda_namespace = "keda",
-	.secure_port = 8443,
-	.webhook = true };
+	.secure_port = 8443 };
 
-static void visit(const struct doctor_setup *s, const char *changed, bool reached, struct diagnosis *out)
+static void visit(const struct doctor_setup *s, const char *changed, struct diagnosis *out)
 {
 	json_t *facts = json_object(), *change = facts_of(changed);
 	struct doctor_setup known = *s;
@@ -202,7 +203,7 @@ static void visit(const struct doctor_setup *s, const char *changed, bool reache
 	json_object_update(facts, change);
 	release_read_kubeconfig(&known, facts);
 	release_read(&known, facts);
-	doctor_check(&known, facts, reached, NOW_MS, out);
+	doctor_check(&known, facts, NOW_MS, out);
 	json_decref(facts);
 	json_decref(change);
 }
@@ -241,7 +242,7 @@ static void no_findings_without_faults(void **state)
 	struct diagnosis d = { 0 };
 
 	(void)state;
-	visit(&usual, "{}", true, &d);
+	visit(&usual, "{}", &d);
 	if (diagnosis_worst(&d, NULL) != DIAGNOSIS_OK)
 		print(&d);
 	assert_int_equal(diagnosis_worst(&d, NULL), DIAGNOSIS_OK);
@@ -337,13 +338,14 @@ static const struct example {
 		"'kscaled-jobs', 'attributes': {}}], 'needed': [{'account': 'a', 'role': 'kscaled-jobs'}]}}",
 		SKIP, "role kscaled-jobs is incomplete, as with --no-scaledjobs", NULL },
 	{ "rights", "'rights': " DENIED, SKIP, "needs get on it", NULL },
-	{ "rights", "'excess': {'object': ['rolebindings shop/kscaled-secrets']}", WARN,
+	{ "rights", "'roles': {'object': [" BINDING("RoleBinding", "kscaled-secrets", ", 'namespace': 'shop'") "]}",
+		WARN,
 		"rolebindings shop/kscaled-secrets grants more than the options call for: see --restrict-secret-access",
 		"kubectl -n shop delete rolebindings kscaled-secrets" },
-	{ "rights", "'excess': {'object': ['clusterrolebindings kscaled-old']}", WARN,
+	{ "rights", "'roles': {'object': [" BINDING("ClusterRoleBinding", "kscaled-old", "") "]}", WARN,
 		"clusterrolebindings kscaled-old grants more than the options call for",
 		"kubectl delete clusterrolebindings kscaled-old" },
-	{ "rights", "'excess': " DENIED, SKIP, "needs get on it", NULL },
+	{ "rights", "'roles': " DENIED, SKIP, "needs get on it", NULL },
 	{ "crds", "'crd scaledjobs': " LACKS, BAD, "scaledjobs.keda.sh is missing", OURS },
 	{ "crds", "'crd scaledjobs': " DENIED, SKIP, "needs get on it", NULL },
 	{ "crds",
@@ -511,7 +513,7 @@ static void expect(const struct example *e)
 	struct diagnosis d = { 0 };
 	const struct diagnosis_line *line;
 
-	visit(&usual, changed, true, &d);
+	visit(&usual, changed, &d);
 	line = first_of(&d, e->hop, e->status);
 	if (!line || !strstr(line->message, e->says) || !line->mend != !e->mend ||
 		(e->mend && !strstr(line->mend, e->mend))) {
@@ -583,7 +585,7 @@ static void pods_come_first(void **state)
 	visit(&usual,
 		"{" IN_PODS(WAITS("'state': {'waiting': {'reason': 'ErrImagePull'}}")) ", 'certificates': " LACKS
 										       ", 'lease': " LACKS "}",
-		true, &d);
+		&d);
 	/* Consequences are not findings of their own. */
 	for (size_t i = 0; i < d.count; i++)
 		assert_true(d.list[i].status != BAD || strcmp(d.list[i].hop, "pods") == 0);
@@ -597,7 +599,7 @@ static void not_installed_is_the_only_finding(void **state)
 	struct buf text = BUF_INIT(10000);
 
 	(void)state;
-	visit(&usual, "{'service': " LACKS ", 'apiservice': " LACKS "}", true, &d);
+	visit(&usual, "{'service': " LACKS ", 'apiservice': " LACKS "}", &d);
 	diagnosis_text(&d, &text);
 	assert_string_equal(buf_text(&text),
 		"error    release          kscaled is not installed in namespace kscaled of this cluster: install it "
@@ -608,12 +610,12 @@ static void not_installed_is_the_only_finding(void **state)
 	visit(&usual,
 		"{'service': " LACKS ", 'apiservice': {'object': {'spec': {'service': {'namespace': 'keda', 'name': "
 		"'metrics'}}}}}",
-		true, &d);
+		&d);
 	assert_int_equal(d.count, 1);
 	assert_non_null(strstr(d.list[0].message, "the external metrics are served by Service keda/metrics"));
 	diagnosis_done(&d);
 	/* What may not be read may exist. */
-	visit(&usual, "{'service': " DENIED ", 'deployment': " DENIED ", 'apiservice': " DENIED "}", true, &d);
+	visit(&usual, "{'service': " DENIED ", 'deployment': " DENIED ", 'apiservice': " DENIED "}", &d);
 	assert_int_not_equal(diagnosis_worst(&d, "release"), BAD);
 	diagnosis_done(&d);
 }
@@ -681,7 +683,7 @@ static void fix_on_a_host_is_join(void **state)
 		expect(&of_join[i]);
 	/* kscaled's own kubeconfig lacks the rights to join. */
 	s.admin = "/etc/of/host";
-	visit(&s, "{'joined': {'object': ''}, 'version': {'error': 'denied', 'message': 'HTTP 401'}}", false, &d);
+	visit(&s, "{'joined': {'object': ''}, 'version': {'error': 'denied', 'message': 'HTTP 401'}}", &d);
 	assert_string_equal(the_first_of(&d, "api-server", BAD).mend,
 		"`sudo kscaled join --kubeconfig ADMIN` with the same options as before");
 	diagnosis_done(&d);
@@ -699,17 +701,17 @@ static void dependent_hops_are_skipped(void **state)
 	struct diagnosis d = { 0 };
 
 	(void)state;
-	visit(&usual, "{'service': " LACKS "}", true, &d);
+	visit(&usual, "{'service': " LACKS "}", &d);
 	assert_string_equal(the_first_of(&d, "available", SKIP).message, "not checked: service failed");
 	assert_string_equal(the_first_of(&d, "metric", SKIP).message, "not checked: service failed");
 	assert_int_equal(diagnosis_worst(&d, "lease"), OK);
 	diagnosis_done(&d);
 	/* What may not be read is not an error. */
-	visit(&usual, "{'service': " DENIED "}", true, &d);
+	visit(&usual, "{'service': " DENIED "}", &d);
 	assert_int_equal(diagnosis_worst(&d, "available"), OK);
 	assert_int_equal(diagnosis_worst(&d, "metric"), OK);
 	diagnosis_done(&d);
-	visit(&usual, "{'version': {'error': 'temporary', 'message': 'refused'}}", false, &d);
+	visit(&usual, "{'version': {'error': 'temporary', 'message': 'refused'}}", &d);
 	assert_int_equal(diagnosis_worst(&d, "credentials"), OK);
 	assert_string_equal(the_first_of(&d, "certificates", SKIP).message, "not checked: api-server failed");
 	diagnosis_done(&d);
@@ -721,54 +723,54 @@ static void options_change_the_findings(void **state)
 	struct diagnosis d = { 0 };
 
 	(void)state;
-	s.webhook = false;
-	visit(&s, "{}", true, &d);
+	s.manifests.no_webhook = true;
+	visit(&s, "{}", &d);
 	assert_non_null(strstr(the_first_of(&d, "webhook", BAD).mend, "kubectl delete validatingwebhookconfiguration"));
 	diagnosis_done(&d);
-	visit(&s, "{'webhooks': " LACKS ", 'trial': null}", true, &d);
+	visit(&s, "{'webhooks': " LACKS ", 'trial': null}", &d);
 	assert_int_equal(diagnosis_worst(&d, "webhook"), OK);
 	diagnosis_done(&d);
 	s = usual;
 	s.take_over = true;
-	visit(&s, "{" LEASE("keda-lease", "keda-1", "true") "}", true, &d);
+	visit(&s, "{" LEASE("keda-lease", "keda-1", "true") "}", &d);
 	assert_int_equal(diagnosis_worst(&d, "keda"), OK);
 	diagnosis_done(&d);
 	s = usual;
 	s.no_lease = true;
-	visit(&s, "{'lease': " LACKS "}", true, &d);
+	visit(&s, "{'lease': " LACKS "}", &d);
 	assert_int_equal(diagnosis_worst(&d, "lease"), OK);
 	diagnosis_done(&d);
 	s = usual;
 	s.kubeconfig = NULL; /* in a Pod */
-	visit(&s, "{'service': " LACKS ", 'lease': " LACKS "}", true, &d);
+	visit(&s, "{'service': " LACKS ", 'lease': " LACKS "}", &d);
 	assert_string_equal(the_first_of(&d, "service", BAD).mend, "kscaled manifests | kubectl apply -f -");
 	assert_string_equal(the_first_of(&d, "lease", BAD).mend,
 		"kubectl -n kscaled rollout restart deployment/kscaled");
 	diagnosis_done(&d);
 	s = usual;
 	s.program = "kubectl kscaled";
-	visit(&s, "{" OBJECTS("{'type': 'Ready', 'status': 'False'}") ", 'crd scaledjobs': " LACKS "}", true, &d);
+	visit(&s, "{" OBJECTS("{'type': 'Ready', 'status': 'False'}") ", 'crd scaledjobs': " LACKS "}", &d);
 	assert_string_equal(the_first_of(&d, "crds", BAD).mend,
 		"kubectl kscaled manifests --host 192.0.2.7:8443 | kubectl apply -f -");
 	diagnosis_done(&d);
-	visit(&s, "{" OBJECTS("{'type': 'Ready', 'status': 'False'}") "}", true, &d);
+	visit(&s, "{" OBJECTS("{'type': 'Ready', 'status': 'False'}") "}", &d);
 	assert_string_equal(the_first_of(&d, "objects", BAD).mend, "kubectl kscaled explain so shop/web");
 	diagnosis_done(&d);
 	s = usual;
 	s.tls_cert_file = "/own.pem";
-	visit(&s, "{'certificates': {'object': {'serving': 'x'}}}", true, &d);
+	visit(&s, "{'certificates': {'object': {'serving': 'x'}}}", &d);
 	assert_int_equal(diagnosis_worst(&d, "ca-bundle"), SKIP);
 	assert_string_equal(the_first_of(&d, "certificates", BAD).mend, "write a new certificate to /own.pem");
 	diagnosis_done(&d);
 	s = usual;
-	s.host = "h:1";
-	s.watch_namespaces = "a,b";
-	s.scale_kinds = "deployments";
-	s.no_scaledjobs = s.restrict_secrets = s.service_account_tokens = true;
-	s.namespace_ = "own";
-	s.service_name = "svc";
+	s.manifests.host = "h:1";
+	s.manifests.watch_namespaces = "a,b";
+	s.manifests.scale_kinds = "deployments";
+	s.manifests.no_scaledjobs = s.manifests.restrict_secrets = s.manifests.service_account_tokens = true;
+	s.manifests.namespace_ = "own";
+	s.manifests.service_name = "svc";
 	visit(&s, "{'service': " LACKS ", " APISERVICE("'namespace': 'own', 'name': 'svc'", "'status': 'True'") "}",
-		true, &d);
+		&d);
 	assert_string_equal(the_first_of(&d, "service", BAD).mend,
 		"kscaled manifests --host h:1 --namespace own --service-name svc --watch-namespace a,b --scale-kinds "
 		"deployments --no-scaledjobs --restrict-secret-access --service-account-tokens | kubectl apply -f -");

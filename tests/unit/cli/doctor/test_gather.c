@@ -17,7 +17,7 @@ static void no_kubeconfig(void **state)
 
 	(void)state;
 	assert_false(gather_apiserver(&setup, &facts));
-	assert_string_equal(setup.namespace_, "kscaled");
+	assert_string_equal(setup.manifests.namespace_, "kscaled");
 	assert_true(json_str_is(json_object_get(facts, "kubeconfig"), "error", "missing"));
 	json_decref(facts);
 }

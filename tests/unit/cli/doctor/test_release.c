@@ -12,12 +12,10 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-static const struct doctor_setup usual = { .namespace_ = "kscaled",
+static const struct doctor_setup usual = { .manifests = { .namespace_ = "kscaled", .service_name = "kscaled" },
 	.kubeconfig = "k",
-	.service_name = "kscaled",
 	.lease_name = "operator.keda.sh",
-	.keda_namespace = "keda",
-	.webhook = true };
+	.keda_namespace = "keda" };
 
 /* Quotes are apostrophes. */
 static json_t *facts_of(const char *text)
@@ -45,7 +43,7 @@ static json_t *facts_of(const char *text)
 /* From the objects of an installation. */
 static void reads_how_it_was_installed(void **state)
 {
-	struct doctor_setup s = usual;
+	struct doctor_setup s = usual, given = { .given = NULL };
 	json_t *facts;
 
 	(void)state;
@@ -60,10 +58,11 @@ static void reads_how_it_was_installed(void **state)
 	assert_int_equal(s.installer, DOCTOR_HELM);
 	assert_string_equal(s.release, "mine");
 	assert_string_equal(s.account, "other");
-	assert_string_equal(s.service_name, "metrics");
+	assert_string_equal(s.manifests.service_name, "metrics");
 	assert_string_equal(s.lease_name, "mine");
-	assert_string_equal(s.scale_kinds, "deployments,rollouts.argoproj.io");
-	assert_true(s.no_scaledjobs && !s.webhook && !s.service_account_tokens && !s.restrict_secrets);
+	assert_string_equal(s.manifests.scale_kinds, "deployments,rollouts.argoproj.io");
+	assert_true(s.manifests.no_scaledjobs && s.manifests.no_webhook && !s.manifests.service_account_tokens &&
+		!s.manifests.restrict_secrets);
 	json_decref(facts);
 
 	/* In kscaled's container, without the right to read the Deployment. */
@@ -71,8 +70,8 @@ static void reads_how_it_was_installed(void **state)
 	facts = facts_of("{'command': {'object': ['kscaled', 'run', '--watch-namespace=shop', '--webhook=false', "
 			 "'--restrict-secret-access']}}");
 	release_read(&s, facts);
-	assert_string_equal(s.watch_namespaces, "shop");
-	assert_true(!s.webhook && s.restrict_secrets);
+	assert_string_equal(s.manifests.watch_namespaces, "shop");
+	assert_true(s.manifests.no_webhook && s.manifests.restrict_secrets);
 	json_decref(facts);
 
 	/* On a host, only from its roles. The command line takes precedence. */
@@ -87,25 +86,27 @@ static void reads_how_it_was_installed(void **state)
 			"kscaled-scale-targets", "") "]}}");
 	release_read(&s, facts);
 	assert_int_equal(s.installer, DOCTOR_JOIN);
-	assert_string_equal(s.watch_namespaces, "a,b");
-	assert_null(s.scale_kinds);
-	assert_true(!s.no_scaledjobs && s.service_account_tokens && s.restrict_secrets && s.webhook);
+	assert_string_equal(s.manifests.watch_namespaces, "a,b");
+	assert_null(s.manifests.scale_kinds);
+	assert_true(!s.manifests.no_scaledjobs && s.manifests.service_account_tokens && s.manifests.restrict_secrets &&
+		!s.manifests.no_webhook);
 	s = usual;
-	s.namespace_ = NULL;
+	s.manifests.namespace_ = NULL;
 	json_object_set_new(facts, "joined",
 		json_pack("{s:s}", "object",
 			"--kubeconfig='/a b' --namespace=scaling --watch-namespace=shop --scale-kinds='*' "
 			"--no-webhook --config-dir=/x"));
 	release_read_kubeconfig(&s, facts);
-	assert_string_equal(s.namespace_, "scaling");
-	assert_string_equal(s.watch_namespaces, "shop");
-	assert_string_equal(s.scale_kinds, "*");
-	assert_true(!s.webhook && !s.no_scaledjobs && !s.restrict_secrets);
+	assert_string_equal(s.manifests.namespace_, "scaling");
+	assert_string_equal(s.manifests.watch_namespaces, "shop");
+	assert_string_equal(s.manifests.scale_kinds, "*");
+	assert_true(s.manifests.no_webhook && !s.manifests.no_scaledjobs && !s.manifests.restrict_secrets);
 	s = usual;
-	s.watch_namespaces = "c";
-	s.given = DOCTOR_GIVEN_WATCH;
+	s.manifests.watch_namespaces = "c";
+	given.manifests.watch_namespaces = "c";
+	s.given = &given;
 	release_read(&s, facts);
-	assert_string_equal(s.watch_namespaces, "c");
+	assert_string_equal(s.manifests.watch_namespaces, "c");
 	json_decref(facts);
 }
 

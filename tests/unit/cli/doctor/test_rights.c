@@ -11,7 +11,7 @@
 
 #include "base/json.h"
 
-static const struct doctor_setup usual = { .namespace_ = "kscaled", .service_name = "kscaled", .webhook = true };
+static const struct doctor_setup usual = { .manifests = { .namespace_ = "kscaled", .service_name = "kscaled" } };
 
 /*
  * The number of rights of a role with this verb and resource in this namespace ("": the cluster).
@@ -62,29 +62,29 @@ static void options_change_the_rights(void **state)
 	struct doctor_setup s = usual;
 
 	(void)state;
-	s.no_scaledjobs = true;
+	s.manifests.no_scaledjobs = true;
 	assert_int_equal(count_of(&s, "kscaled-jobs", "create", "jobs", ""), 0);
 	s = usual;
-	s.restrict_secrets = true;
+	s.manifests.restrict_secrets = true;
 	assert_int_equal(count_of(&s, "kscaled-secrets", "list", "secrets", ""), 0);
 	s = usual;
-	s.scale_kinds = "rollouts.argoproj.io";
+	s.manifests.scale_kinds = "rollouts.argoproj.io";
 	assert_int_equal(count_of(&s, "kscaled-scale", "patch", "*", ""), 0);
 	assert_int_equal(count_of(&s, "kscaled-scale", "patch", "rollouts", ""), 1);
 	s = usual;
-	s.watch_namespaces = "shop,stock";
+	s.manifests.watch_namespaces = "shop,stock";
 	assert_int_equal(count_of(&s, "kscaled-workloads", "list", "scaledobjects", ""), 0);
 	assert_int_equal(count_of(&s, "kscaled-workloads", "list", "scaledobjects", "shop"), 1);
 	assert_int_equal(count_of(&s, "kscaled-workloads", "list", "scaledobjects", "stock"), 1);
 	assert_int_equal(count_of(&s, "kscaled-events", "create", "events", "default"), 1);
 	s = usual;
-	s.webhook = false;
+	s.manifests.no_webhook = true;
 	assert_int_equal(count_of(&s, "kscaled", "patch", "validatingwebhookconfigurations", ""), 0);
 	s = usual;
-	s.service_account_tokens = true;
+	s.manifests.service_account_tokens = true;
 	assert_int_equal(count_of(&s, "kscaled-tokens", "create", "serviceaccounts", ""), 1);
 	s = usual;
-	s.host = "host.example:8443";
+	s.manifests.host = "host.example:8443";
 	assert_int_equal(count_of(&s, "kscaled", "create", "serviceaccounts", "kscaled"), 1);
 }
 
@@ -115,7 +115,7 @@ static void invalid_options(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	s.host = "host";
+	s.manifests.host = "host";
 	assert_null(rights_needed(&s, &err));
 	assert_non_null(strstr(err.msg, "--host"));
 }

@@ -171,23 +171,23 @@ static pid_t answer_endlessly(int pages)
 	return child;
 }
 
-static void on_object(void *arg, const char *path, const char *title, const json_t *object)
-{
-	assert_non_null(object);
-	assert_string_equal(path, "/apis/g/v1/namespaces/n/things/a");
-	assert_string_equal(title, "things n/a");
-	++*(int *)arg;
-}
-
 static void endless_list_is_an_error(void **state)
 {
 	struct err err = { 0 };
 	struct cluster *c = cluster_new(kubeconfig_path, &err);
+	struct cluster_list list = { .cluster = c,
+		.api = "/apis/g/v1",
+		.plural = "things",
+		.query = "labelSelector=a" };
 	pid_t child = answer_endlessly(5000);
 	int count = 0, status;
 
 	(void)state;
-	assert_int_equal(cluster_each(c, "/apis/g/v1", NULL, "things", "labelSelector=a", on_object, &count, &err), -1);
+	for (; cluster_next(&list); count++) {
+		assert_string_equal(list.path, "/apis/g/v1/namespaces/n/things/a");
+		assert_string_equal(list.title, "things n/a");
+	}
+	assert_int_equal(cluster_list_done(&list, &err), -1);
 	if (err.kind != ERR_INVALID || !strstr(err.msg, "/apis/g/v1/things: the list does not end"))
 		fail_msg("%s", err.msg);
 	assert_true(count > 100 && count < 5000);

@@ -10,26 +10,42 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "cli/commands.h"
 
-static void wait_option(void **state)
+/* --wait and the directories, as join and leave take them. */
+static void arguments(void **state)
 {
 	static const struct {
-		const char *text;
-		int64_t ms; /* -1: refused */
-	} rows[] = { { "0s", 0 }, { "90s", 90000 }, { "1h", 3600000 }, { "1h1s", -1 }, { "-1s", -1 }, { "soon", -1 },
-		{ "", -1 } };
+		const char *argument, *says; /* NULL: taken */
+	} rows[] = { { "--wait=0s", NULL }, { "--wait=90s", NULL }, { "--wait=1h", NULL },
+		{ "--wait=1h1s", "--wait: \"1h1s\" is out of range: 0s to 1h" }, { "--wait=-1s", "--wait: " },
+		{ "--wait=soon", "--wait: " }, { "--wait=", "--wait: " },
+		{ "--config-dir=etc", "--config-dir: \"etc\" is not an absolute path" },
+		{ "--state-dir=", "is not an absolute path" } };
+	const struct commandline *const lines[] = { &cli_join_line, &cli_leave_line };
 
 	(void)state;
-	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+	for (size_t i = 0; i < MEM_COUNT(rows) * 2; i++) {
+		MEM_AUTO char *argument = mem_dup(rows[i / 2].argument);
+		struct steps_arguments a = { .files = { "/etc", "/var" } };
+		struct commandline_given given;
+		struct option o;
 		struct err err = { 0 };
-		int64_t ms = -1;
-		int rc = steps_read_wait(rows[i].text, &ms, &err);
+		int64_t wait_ms = -1;
+		int failed = commandline_parse(lines[i % 2], 1, &argument, &given, &err);
 
-		assert_int_equal(rc, rows[i].ms < 0 ? -1 : 0);
-		if (rc < 0)
-			assert_non_null(strstr(err.msg, "--wait"));
-		else
-			assert_int_equal(ms, rows[i].ms);
+		for (size_t k = 0; !failed && commandline_option(lines[i % 2], k, &o); k++) {
+			if (!given.value[k])
+				continue;
+			bool wait = strcmp(o.name, "wait") == 0;
+			o.offset = wait ? 0 : o.offset - lines[i % 2]->tables[0].base;
+			failed = commandline_set(&o, given.value[k], wait ? (void *)&wait_ms : &a, &err);
+			if (failed)
+				err_wrap(&err, "--%s", o.name);
+		}
+		assert_int_equal(failed != 0, rows[i / 2].says != NULL);
+		if (rows[i / 2].says && !strstr(err.msg, rows[i / 2].says))
+			fail_msg("%s: %s", argument, err.msg);
 	}
 }
 
@@ -45,7 +61,7 @@ static void time_passes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wait_option),
+		cmocka_unit_test(arguments),
 		cmocka_unit_test(time_passes),
 	};
 

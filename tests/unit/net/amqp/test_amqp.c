@@ -78,7 +78,7 @@ static int world_teardown(void **state)
 	void *f = w->f;
 
 	pool_free(w->pool);
-	amqpendpoint_unref(w->endpoint);
+	endpoint_unref(w->endpoint);
 	client_close(&w->peer);
 	close(w->listener);
 	mem_free_ptr(&w);
@@ -210,7 +210,7 @@ static void answer(struct world *w, unsigned channel, const char *queue, unsigne
 
 struct result {
 	struct world *w;
-	struct amqp_call *call;
+	struct pool_call *call;
 	int calls;
 	uint32_t messages;
 	struct err err;
@@ -294,7 +294,7 @@ static void a_missing_queue_closes_only_its_channel(void **state)
 	ask(&cancelled, w, "c");
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(hear_declare(w, queue), 3);
-	amqp_cancel(cancelled.call);
+	pool_cancel(cancelled.call);
 	answer(w, 3, "a", 7);
 	SAY(w, 3, NOT_FOUND);
 	assert_failed(w, &missing, ERR_MISSING, "there is no queue \"missing\" in vhost \"/\"");
@@ -398,9 +398,9 @@ static void equal_endpoints_share_a_connection(void **state)
 	assert_string_not_equal(vhost->base.key, same->base.key);
 	assert_string_not_equal(password->base.key, same->base.key);
 	assert_null(strstr(same->base.key, "open-sesame"));
-	amqpendpoint_unref(same);
-	amqpendpoint_unref(vhost);
-	amqpendpoint_unref(password);
+	endpoint_unref(same);
+	endpoint_unref(vhost);
+	endpoint_unref(password);
 }
 
 /* ---- Logins ---- */
@@ -666,7 +666,7 @@ static void a_cancelled_question_is_not_answered(void **state)
 	char queue[256];
 
 	ask(&a, w, "a");
-	amqp_cancel(a.call);
+	pool_cancel(a.call);
 	ask(&b, w, "b");
 	log_in(w);
 	open_channel(w, 1);

@@ -53,7 +53,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	grpc_pool_free(w.pool);
-	grpcendpoint_unref(w.endpoint);
+	endpoint_unref(w.endpoint);
 	h2server_end(w.server);
 	buf_done(&w.heard);
 	return fixture_teardown(state);
@@ -725,7 +725,7 @@ static void a_moved_server_is_found(void **state)
 
 	(void)state;
 	nameserver_start(&names, w.f, on_question, address);
-	grpcendpoint_unref(w.endpoint);
+	endpoint_unref(w.endpoint);
 	w.endpoint = grpcendpoint_new(&(struct grpcendpoint_config){ .target = target }, NULL);
 	w.answer = answer_well;
 	ask(&r, "one", 5000);

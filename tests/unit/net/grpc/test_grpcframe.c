@@ -205,7 +205,7 @@ static void targets(void **state)
 		if (rows[i].said ? e != NULL || strcmp(err.msg, rows[i].said) != 0
 				 : e == NULL || strcmp(e->base.name, rows[i].address) != 0)
 			fail_msg("%s: \"%s\"", rows[i].target, e ? e->base.name : err.msg);
-		grpcendpoint_unref(e);
+		endpoint_unref(e);
 	}
 }
 

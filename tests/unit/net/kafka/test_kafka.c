@@ -61,7 +61,7 @@ static int world_teardown(void **state)
 	void *f = w->f;
 
 	kafka_pool_free(w->pool);
-	kafkaendpoint_unref(w->endpoint);
+	endpoint_unref(w->endpoint);
 	fakebrokers_end(&w->brokers);
 	mem_free_ptr(&w);
 	return fixture_teardown(&f);
@@ -158,7 +158,7 @@ static void lag_of_a_group(void **state)
 	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_COORDINATOR), 1);
 	assert_int_equal(w->brokers.brokers[0].accepted, 1);
 	assert_int_equal(w->brokers.brokers[1].accepted, 1);
-	assert_int_equal(kafka_pool_connections(w->pool), 2);
+	assert_int_equal(fixture_descriptors(w->f), 2);
 }
 
 /* 100 questions about 10 groups, all at once. */
@@ -487,7 +487,7 @@ static void a_lost_connection(void **state)
 	for (size_t i = 0; i < FAKE_BROKERS; i++)
 		fakebrokers_hang_up(&w->brokers.brokers[i]);
 	fixture_linger(w->f, 50);
-	assert_int_equal(kafka_pool_connections(w->pool), 0); /* idle: closed without a word */
+	assert_int_equal(fixture_descriptors(w->f), 0); /* idle: closed without a word */
 	assert_lag(w, 34);
 }
 
@@ -608,8 +608,8 @@ static void partitions_by_namespace(void **state)
 	kafka_cancel(call); /* while it waits */
 	kafka_cancel(waiting);
 	assert_int_equal(first.times + waits.times, 0);
-	kafkaendpoint_unref(noisy);
-	kafkaendpoint_unref(shop);
+	endpoint_unref(noisy);
+	endpoint_unref(shop);
 }
 
 /* One cluster with one set of connections, however the list is written. */
@@ -631,8 +631,8 @@ static void one_cluster_under_many_names(void **state)
 		ask_for(w, e, &about_t, DEADLINE_MS, &o);
 		UNTIL(w->f, o.times);
 		assert_int_equal(o.lag, 34);
-		assert_int_equal(kafka_pool_connections(w->pool), 2);
-		kafkaendpoint_unref(e);
+		assert_int_equal(fixture_descriptors(w->f), 2);
+		endpoint_unref(e);
 	}
 	/* and the bootstrap connection */
 	assert_int_equal(w->brokers.brokers[0].accepted + w->brokers.brokers[1].accepted, 3);
@@ -654,8 +654,8 @@ static void bootstrap_servers_in_turn(void **state)
 		fail_msg("%s", o.err.msg);
 	assert_int_equal(o.lag, 34);
 	/* "localhost" is not an advertised address: the bootstrap connection is closed. */
-	assert_int_equal(kafka_pool_connections(w->pool), 2);
-	kafkaendpoint_unref(both);
+	assert_int_equal(fixture_descriptors(w->f), 2);
+	endpoint_unref(both);
 }
 
 /* Cancels at each step, and frees the pool with questions in flight. */

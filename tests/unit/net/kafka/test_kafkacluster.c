@@ -40,7 +40,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	kafkacluster_free(w.cluster);
-	kafkaendpoint_unref(w.endpoint);
+	endpoint_unref(w.endpoint);
 	fakebrokers_end(&w.brokers);
 	return fixture_teardown(state);
 }

@@ -131,23 +131,23 @@ static void on_count(void *arg, double count, const struct err *err)
 		o->err = *err;
 }
 
-static struct mongo_call *ask_at(struct world *w, const struct mongoendpoint_config *config, int64_t patience_ms,
+static struct pool_call *ask_at(struct world *w, const struct mongoendpoint_config *config, int64_t patience_ms,
 	struct outcome *o)
 {
 	struct err err = { 0 };
 	struct mongoendpoint *e = mongoendpoint_new(config, &err);
-	struct mongo_call *call;
+	struct pool_call *call;
 
 	if (!e)
 		fail_msg("%s", err.msg);
 	*o = (struct outcome){ 0 };
 	call = mongo_ask(w->pool, e, &w->count, loop_now_ms(w->f->loop) + patience_ms, on_count, o);
 	assert_int_equal(o->times, 0);
-	mongoendpoint_unref(e);
+	endpoint_unref(e);
 	return call;
 }
 
-static struct mongo_call *ask(struct world *w, uint16_t port, int64_t patience_ms, struct outcome *o)
+static struct pool_call *ask(struct world *w, uint16_t port, int64_t patience_ms, struct outcome *o)
 {
 	struct mongoendpoint_host host = { (char *)(uintptr_t) "127.0.0.1", port };
 
@@ -424,12 +424,12 @@ static void cancelled_while_looking_up(void **state)
 	struct zone z = { .w = w, .host = "a.db.test", .srv_silent = true };
 	struct nameserver names;
 	struct outcome o, left;
-	struct mongo_call *call;
+	struct pool_call *call;
 
 	nameserver_start(&names, w->f, on_question, &z);
 	call = ask_at(w, &(struct mongoendpoint_config){ .seed = SEED }, 4000, &o);
 	UNTIL(w->f, serve_names(w, &names) && z.srv_asked > 0);
-	mongo_cancel(call);
+	pool_cancel(call);
 	ask_at(w, &(struct mongoendpoint_config){ .seed = SEED }, 4000, &left); /* until the pool is freed */
 	fixture_linger(w->f, 20);
 	nameserver_stop(&names);
@@ -539,14 +539,14 @@ static void cancelled(void **state)
 {
 	struct world *w = *state;
 	struct outcome queued, sent, other;
-	struct mongo_call *call;
+	struct pool_call *call;
 
 	w->one.aggregate = NULL;
-	mongo_cancel(ask(w, w->one.port, 4000, &queued));
+	pool_cancel(ask(w, w->one.port, 4000, &queued));
 	call = ask(w, w->one.port, 4000, &sent);
 	UNTIL(w->f, serve(&w->one) && w->one.counts == 1);
-	mongo_cancel(call);
-	mongo_cancel(NULL);
+	pool_cancel(call);
+	pool_cancel(NULL);
 	ask(w, w->one.port, 4000, &other); /* still waiting when the pool is freed */
 	fixture_linger(w->f, 20);
 	assert_int_equal(queued.times + sent.times + other.times, 0);

@@ -118,7 +118,7 @@ static void good_logins(void **state)
 			mongologin_free(l);
 			buf_done(&out);
 		}
-		mongoendpoint_unref(e);
+		endpoint_unref(e);
 	}
 }
 
@@ -168,7 +168,7 @@ static void bad_logins(void **state)
 	assert_non_null(strstr(err.msg, "asks for one step more than the mechanism has"));
 	mongologin_free(l);
 	buf_done(&out);
-	mongoendpoint_unref(e);
+	endpoint_unref(e);
 }
 
 int main(void)

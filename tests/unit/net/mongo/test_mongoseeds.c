@@ -130,7 +130,7 @@ static void records(void **state)
 			assert_int_equal(err.kind, ERR_INVALID);
 		}
 		mongoseeds_done(&seeds);
-		mongoendpoint_unref(e);
+		endpoint_unref(e);
 	}
 }
 
@@ -173,8 +173,8 @@ static void chosen_at_random(void **state)
 	mongoseeds_done(&seeds);
 	for (size_t i = 0; i < DNSRECORD_MAX; i++)
 		mem_free_ptr(&records[i].text);
-	mongoendpoint_unref(some);
-	mongoendpoint_unref(all);
+	endpoint_unref(some);
+	endpoint_unref(all);
 }
 
 int main(void)

@@ -163,7 +163,7 @@ static void searches(void **state)
 		}
 		buf_done(&tried);
 		mongoset_free(s);
-		mongoendpoint_unref(e);
+		endpoint_unref(e);
 	}
 }
 

@@ -69,7 +69,7 @@ static void ask_with(struct world *w, enum mysqlendpoint_tls tls, struct outcome
 
 	*o = (struct outcome){ .told = false };
 	assert_non_null(mysqlpool_ask(w->pool, e, "SELECT 1", loop_now_ms(w->f->loop) + 10000, on_outcome, o));
-	mysqlendpoint_unref(e);
+	endpoint_unref(e);
 }
 
 static void ask(struct world *w, struct outcome *o)

@@ -69,7 +69,7 @@ static void ask_for(struct world *w, const struct mysqlendpoint_config *config, 
 	memset(o, 0, sizeof(*o));
 	assert_non_null(mysqlpool_ask(w->pool, e, query, loop_now_ms(w->f->loop) + patience_ms, on_outcome, o));
 	assert_int_equal(o->times, 0);
-	mysqlendpoint_unref(e);
+	endpoint_unref(e);
 }
 
 static void asked(struct world *w, const struct mysqlendpoint_config *config, const char *query, struct outcome *o)
@@ -315,7 +315,7 @@ static void over_tls(void **state)
 	expect_error(w, &plain, "SELECT 1", ERR_DENIED, "Access denied");
 	c.tls = MYSQLENDPOINT_TLS_VERIFY;
 	expect_error(w, &c, "SELECT 1", ERR_TEMPORARY, "certificate"); /* the CA is not the system's */
-	c.tls_ca_pem = server.ca_pem;
+	c.tls_config.ca_pem = server.ca_pem;
 	expect_number(w, &c, "SELECT 1", 1);
 	c.host = "localhost";
 	expect_number(w, &c,
@@ -326,7 +326,7 @@ static void over_tls(void **state)
 	expect_error(w, &c, "SELECT 1", ERR_TEMPORARY, "certificate");
 	fakepki_authority("another", (int64_t)time(NULL) * 1000, 86400, &other);
 	c.host = "localhost";
-	c.tls_ca_pem = other.cert_pem;
+	c.tls_config.ca_pem = other.cert_pem;
 	expect_error(w, &c, "SELECT 1", ERR_TEMPORARY, "certificate");
 	c.tls = MYSQLENDPOINT_TLS_UNVERIFIED;
 	expect_number(w, &c, "SELECT 2", 2);
@@ -358,7 +358,7 @@ static void connections_share_roots(void **state)
 		int before = verified;
 
 		c.tls = MYSQLENDPOINT_TLS_VERIFY;
-		c.tls_ca_pem = server.ca_pem;
+		c.tls_config.ca_pem = server.ca_pem;
 		c.database = databases[i];
 		expect_number(w, &c, "SELECT 1", 1);
 		assert_true(verified > before);
@@ -397,7 +397,7 @@ static void a_host_with_a_final_dot(void **state)
 	struct client line;
 
 	c.tls = MYSQLENDPOINT_TLS_VERIFY;
-	c.tls_ca_pem = server.ca_pem;
+	c.tls_config.ca_pem = server.ca_pem;
 	c.host = "localhost.";
 	e = mysqlendpoint_new(&c, &l.err);
 	assert_non_null(e);
@@ -410,7 +410,7 @@ static void a_host_with_a_final_dot(void **state)
 		fail_msg("%s", l.err.msg);
 	mysqlsession_close(&l.session);
 	mysqlio_free(l.session.io);
-	mysqlendpoint_unref(e);
+	endpoint_unref(e);
 	client_close(&line);
 }
 
@@ -466,7 +466,7 @@ static void cancelled_and_freed(void **state)
 	struct mysqlendpoint_config c = config_for("plain", "s3cret");
 	struct mysqlendpoint *e;
 	struct outcome o = { 0 };
-	struct mysqlpool_call *queued, *running;
+	struct pool_call *queued, *running;
 	struct err err;
 
 	expect_number(w, &c, "SELECT 1", 1);
@@ -474,8 +474,8 @@ static void cancelled_and_freed(void **state)
 	running = mysqlpool_ask(w->pool, e, "SELECT SLEEP(0.2)", loop_now_ms(w->f->loop) + 3000, on_outcome, &o);
 	queued = mysqlpool_ask(w->pool, e, "SELECT 2", loop_now_ms(w->f->loop) + 3000, on_outcome, &o);
 	fixture_linger(w->f, 30);
-	mysqlpool_cancel(queued);
-	mysqlpool_cancel(running);
+	pool_cancel(queued);
+	pool_cancel(running);
 	expect_number(w, &c, "SELECT 3", 3);
 	assert_int_equal(o.times, 0);
 	mysqlpool_ask(w->pool, e, "SELECT SLEEP(5)", loop_now_ms(w->f->loop) + 9000, on_outcome, &o);
@@ -486,7 +486,7 @@ static void cancelled_and_freed(void **state)
 	pool_free(w->pool); /* while it connects */
 	w->pool = mysqlpool_new(w->f->loop);
 	assert_int_equal(o.times, 0);
-	mysqlendpoint_unref(e);
+	endpoint_unref(e);
 }
 
 static void killed_and_back(void **state)
@@ -571,7 +571,7 @@ static void nothing_grows(void **state)
 	int fds = 0;
 
 	c.tls = MYSQLENDPOINT_TLS_VERIFY;
-	c.tls_ca_pem = server.ca_pem;
+	c.tls_config.ca_pem = server.ca_pem;
 	for (int i = 0; i < 120; i++) {
 		expect_number(w, &c, "SELECT 1", 1);
 		pool_free(w->pool);

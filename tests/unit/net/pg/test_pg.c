@@ -75,10 +75,15 @@ static int teardown(void **state)
 	void *f = w->f;
 
 	pg_pool_free(w->pool);
-	pgendpoint_unref(w->endpoint);
+	endpoint_unref(w->endpoint);
 	close(w->listener);
 	mem_free_ptr(&w);
 	return fixture_teardown(&f);
+}
+
+static size_t connections(const struct world *w)
+{
+	return fixture_descriptors(w->f) / 3;
 }
 
 /* ---- The server's side ---- */
@@ -149,7 +154,7 @@ static void send_error(struct peer *p, const char *state, const char *text)
 /* ---- Who asks ---- */
 
 struct result {
-	struct pg_call *call;
+	struct pool_call *call;
 	int calls;
 	char text[64];
 	bool is_null;
@@ -211,7 +216,7 @@ static void queries_are_sent_one_by_one(void **state)
 	assert_true(b.is_null);
 	/* On a busy machine a second connection after so long is correct (GROW_MS in pg.c). */
 	if (sent_ms - asked_ms < 50)
-		assert_int_equal(pg_pool_connections(w->pool), 1);
+		assert_int_equal(connections(w), 1);
 	assert_null(getenv("PGOPTIONS"));
 	close(p.fd);
 }
@@ -231,7 +236,7 @@ static void a_slow_query_opens_a_second_connection(void **state)
 	SEND(q.fd, ANSWER);
 	UNTIL(w->f, b.calls == 1);
 	assert_int_equal(a.calls, 0);
-	assert_int_equal(pg_pool_connections(w->pool), 2);
+	assert_int_equal(connections(w), 2);
 	UNTIL(w->f, a.calls == 1);
 	assert_int_equal(a.err.kind, ERR_TEMPORARY);
 	assert_non_null(strstr(a.err.msg, "did not end in time"));
@@ -301,7 +306,7 @@ static void an_unknown_setting(void **state)
 	SEND(p.fd, ANSWER);
 	UNTIL(w->f, a.calls == 1);
 	close(p.fd);
-	UNTIL(w->f, pg_pool_connections(w->pool) == 0);
+	UNTIL(w->f, connections(w) == 0);
 	ask(w, &a, "SELECT 1", 10000);
 	accept_peer(w, &p);
 	SEND(p.fd, "R\0\0\0\10\0\0\0\0");
@@ -465,7 +470,7 @@ static void a_malformed_answer(void **state)
 	}
 	UNTIL(w->f, a.calls == 1);
 	assert_non_null(strstr(a.err.msg, "lost synchronization with server"));
-	assert_int_equal(pg_pool_connections(w->pool), 0);
+	assert_int_equal(connections(w), 0);
 }
 
 static void malformed_messages_between_answers(void **state)
@@ -484,7 +489,7 @@ static void malformed_messages_between_answers(void **state)
 	UNTIL(w->f, has_ended(&p));
 	check_next_socket(w);
 	close(p.fd);
-	UNTIL(w->f, pg_pool_connections(w->pool) == 0);
+	UNTIL(w->f, connections(w) == 0);
 }
 
 /* libpq alone would read without end, in one call. */
@@ -619,7 +624,7 @@ static void an_answer_in_two_pieces(void **state)
 	SEND(p.fd, ANSWER);
 	UNTIL(w->f, a.calls == 1);
 	assert_string_equal(a.text, "7");
-	assert_int_equal(pg_pool_connections(w->pool), 1);
+	assert_int_equal(connections(w), 1);
 	close(p.fd);
 }
 
@@ -643,7 +648,7 @@ static void the_session_is_reset_after_each_statement(void **state)
 	assert_string_equal(a.text, "8");
 	SEND(p.fd, RESET);
 	fixture_linger(w->f, 20);
-	assert_int_equal(pg_pool_connections(w->pool), 1);
+	assert_int_equal(connections(w), 1);
 	close(p.fd);
 }
 
@@ -670,7 +675,7 @@ static void a_session_that_cannot_be_reset_is_closed(void **state)
 	send_error(&p, "42601", "syntax error at or near \"DISCARD\"");
 	SEND(p.fd, READY);
 	UNTIL(w->f, has_ended(&p));
-	assert_int_equal(pg_pool_connections(w->pool), 0);
+	assert_int_equal(connections(w), 0);
 	close(p.fd);
 }
 
@@ -696,7 +701,7 @@ static void flood_between_statements(void **state)
 			loop_turn(w->f->loop);
 		}
 		assert_in_range(turns, 0, 20000);
-		assert_int_equal(pg_pool_connections(w->pool), 0);
+		assert_int_equal(connections(w), 0);
 		close(p.fd);
 	}
 }
@@ -739,8 +744,8 @@ static void cancelled(void **state)
 	ask(w, &queued, "SELECT 2", ASK_MS);
 	let_in(w, &p);
 	wait_query(w, &p, "SELECT 1");
-	pg_cancel(running.call);
-	pg_cancel(queued.call);
+	pool_cancel(running.call);
+	pool_cancel(queued.call);
 	ask(w, &later, "SELECT 3", ASK_MS);
 	SEND(p.fd, ANSWER);
 	wait_query(w, &p, "SELECT 3");
@@ -766,7 +771,7 @@ static void an_idle_connection_ends(void **state)
 	UNTIL(w->f, a.calls == 1);
 	send_error(&p, "08P01", "terminating connection due to administrator command");
 	close(p.fd);
-	UNTIL(w->f, pg_pool_connections(w->pool) == 0);
+	UNTIL(w->f, connections(w) == 0);
 	ask(w, &a, "SELECT 2", ASK_MS);
 	let_in(w, &p);
 	wait_query(w, &p, "SELECT 2");
@@ -951,7 +956,7 @@ static void listening_is_charged_to_the_listeners(void **state)
 	send_notification(&p, echo);
 	UNTIL(w->f, pg_listen_report(a).state == PG_LISTEN_ON);
 	close(q.fd);
-	UNTIL(w->f, pg_pool_connections(w->pool) == 1);
+	UNTIL(w->f, connections(w) == 1);
 	b = pg_listen(w->pool, second, "jobs", on_look, &looks);
 	UNTIL(w->f, !has_descriptors(w, "first"));
 	assert_false(has_descriptors(w, "second"));
@@ -969,14 +974,14 @@ static void listening_is_charged_to_the_listeners(void **state)
 	send_notification(&p, echo);
 	UNTIL(w->f, pg_listen_report(b).state == PG_LISTEN_ON);
 	close(q.fd);
-	UNTIL(w->f, pg_pool_connections(w->pool) == 1);
+	UNTIL(w->f, connections(w) == 1);
 	pg_unlisten(a);
 	UNTIL(w->f, has_descriptors(w, "second"));
 	assert_false(has_descriptors(w, "first"));
 	pg_unlisten(b);
 	close(p.fd);
-	pgendpoint_unref(first);
-	pgendpoint_unref(second);
+	endpoint_unref(first);
+	endpoint_unref(second);
 }
 
 int main(void)

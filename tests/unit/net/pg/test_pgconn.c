@@ -77,7 +77,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	pgconn_free(w.conn);
-	pgendpoint_unref(w.endpoint);
+	endpoint_unref(w.endpoint);
 	for (size_t i = 0; i < 2; i++)
 		close(w.listeners[i]);
 	return fixture_teardown(state);
@@ -269,7 +269,7 @@ static void a_copy_is_refused(void **state)
 		assert_string_equal(w.why.msg, "COPY is not a query");
 		UNTIL(w.f, has_ended(&p));
 		close(p.fd);
-		pgendpoint_unref(w.endpoint);
+		endpoint_unref(w.endpoint);
 		w.endpoint = NULL;
 	}
 }
@@ -319,11 +319,11 @@ static void freed_while_connecting(void **state)
 	(void)state;
 	start("127.0.0.1", w.ports[0], 0, "");
 	pgconn_free(w.conn); /* before its first turn */
-	pgendpoint_unref(w.endpoint);
+	endpoint_unref(w.endpoint);
 	start("127.0.0.1", w.ports[0], 0, "");
 	take(0, &p);
 	pgconn_free(w.conn); /* the server has not answered */
-	pgendpoint_unref(w.endpoint);
+	endpoint_unref(w.endpoint);
 	UNTIL(w.f, has_ended(&p));
 	close(p.fd);
 	w.frees = true;

@@ -334,7 +334,7 @@ static struct err told(struct world *w, const char *sslmode, bool early, const c
 	UNTIL(w->f, r.calls == 1);
 	UNTIL(w->f, heard(fd, &ended) && ended);
 	close(fd);
-	pgendpoint_unref(e);
+	endpoint_unref(e);
 	return r.err;
 }
 

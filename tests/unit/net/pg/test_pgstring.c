@@ -173,7 +173,7 @@ static void sorted(void **state)
 		assert_string_equal(e->options ? e->options : "", endpoints[i].options ? endpoints[i].options : "");
 		assert_int_equal(e->own_timeout, strstr(endpoints[i].text, "statement_timeout") != NULL);
 		free(settings);
-		pgendpoint_unref(e);
+		endpoint_unref(e);
 	}
 }
 
@@ -249,8 +249,8 @@ static void keys(void **state)
 
 		if ((strcmp(a->base.key, b->base.key) == 0) != pairs[i].same)
 			fail_msg("%s and %s: \"%s\" and \"%s\"", pairs[i].a, pairs[i].b, a->base.key, b->base.key);
-		pgendpoint_unref(a);
-		pgendpoint_unref(b);
+		endpoint_unref(a);
+		endpoint_unref(b);
 	}
 }
 
@@ -265,7 +265,7 @@ static void cleaned(void **state)
 	assert_string_equal(text, "FATAL: no ******** here; nor ********");
 	pgendpoint_clean(e, NULL, crowded);
 	assert_string_equal(crowded, "EOF detected;connection;x");
-	pgendpoint_unref(e);
+	endpoint_unref(e);
 }
 
 /* libpq's error about a missing Unix socket. */
@@ -284,7 +284,7 @@ static void messages_do_not_reveal_files(void **state)
 	assert_string_equal(folder, none);
 	pgendpoint_clean(e, NULL, answered);
 	assert_non_null(strstr(answered, "FATAL: no such role"));
-	pgendpoint_unref(e);
+	endpoint_unref(e);
 }
 
 int main(void)

@@ -40,7 +40,7 @@ static SSL *session_of(const char *more)
 	ssl = pgtls_session(e, e->hosts, &err);
 	if (!ssl)
 		fail_msg("%s", err.msg);
-	pgendpoint_unref(e);
+	endpoint_unref(e);
 	return ssl;
 }
 
@@ -123,7 +123,7 @@ static void connections_share_roots(void **state)
 			of_file ? 0 : X509_V_FLAG_PARTIAL_CHAIN);
 		SSL_free(a);
 		SSL_free(b);
-		pgendpoint_unref(e);
+		endpoint_unref(e);
 	}
 	remove(path);
 	x509_pair_done(&ca);
@@ -156,7 +156,7 @@ static void attempts(void **state)
 		assert_int_equal(pgtls_is_required(e), modes[i].required);
 		if (pgtls_may_change(e, modes[i].first))
 			assert_int_equal(pgtls_is_tried(e, true), !modes[i].first);
-		pgendpoint_unref(e);
+		endpoint_unref(e);
 	}
 }
 
@@ -168,11 +168,11 @@ static void refused(void **state)
 	(void)state;
 	assert_null(pgtls_session(e, e->hosts, &err));
 	assert_string_equal(err.msg, "sslrootcert names no usable file");
-	pgendpoint_unref(e);
+	endpoint_unref(e);
 	e = endpoint_of("hostaddr=127.0.0.1 sslmode=verify-full", NULL);
 	assert_null(pgtls_session(e, e->hosts, &err));
 	assert_non_null(strstr(err.msg, "host name must be specified"));
-	pgendpoint_unref(e);
+	endpoint_unref(e);
 	assert_null(endpoint_of("host=db channel_binding=require", &err));
 	assert_non_null(strstr(err.msg, "\"channel_binding=require\" needs TLS"));
 	assert_null(endpoint_of("host=db sslnegotiation=direct", &err));

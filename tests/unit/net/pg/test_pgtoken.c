@@ -124,14 +124,14 @@ static int teardown(void **state)
 
 	pg_pool_free(w->pool);
 	webtoken_store_free(w->tokens);
-	pgendpoint_unref(w->endpoint);
+	endpoint_unref(w->endpoint);
 	close(w->listener);
 	mem_free_ptr(&w);
 	return fixture_teardown(&f);
 }
 
 struct result {
-	struct pg_call *call;
+	struct pool_call *call;
 	int calls;
 	struct err err;
 };
@@ -214,7 +214,7 @@ static void a_cancelled_query_cancels_the_token(void **state)
 	ask(w, &a, ASK_MS);
 	ask(w, &b, 20);
 	UNTIL(w->f, asking);
-	pg_cancel(a.call);
+	pool_cancel(a.call);
 	UNTIL(w->f, b.calls == 1);
 	assert_non_null(strstr(b.err.msg, "/shop: no token for the login in time"));
 	assert_int_equal(a.calls, 0);
@@ -258,7 +258,7 @@ static void tokens_need_verified_tls(void **state)
 		assert_string_equal(strmap_get(&e->settings, "sslmode"), "verify-full");
 		assert_non_null(strmap_get(&e->settings, "sslrootcert"));
 		assert_null(strmap_get(&e->settings, "password"));
-		pgendpoint_unref(e);
+		endpoint_unref(e);
 	}
 }
 
@@ -275,8 +275,8 @@ static void keys(void **state)
 	assert_string_not_equal(w->endpoint->base.key, another->base.key);
 	pgendpoint_clean(same, "se-cret-token", text);
 	assert_string_equal(text, "FATAL: what is *************?");
-	pgendpoint_unref(same);
-	pgendpoint_unref(another);
+	endpoint_unref(same);
+	endpoint_unref(another);
 }
 
 int main(void)

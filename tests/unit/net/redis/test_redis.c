@@ -65,7 +65,7 @@ static int world_teardown(void **state)
 	void *f = w->f;
 
 	pool_free(w->pool);
-	redisendpoint_unref(w->endpoint);
+	endpoint_unref(w->endpoint);
 	client_close(&w->peer);
 	close(w->listener);
 	mem_free_ptr(&w);
@@ -80,14 +80,14 @@ static void accept_peer(struct world *w)
 
 struct result {
 	struct world *w;
-	struct redis_call *call;
+	struct pool_call *call;
 	int calls;
 	enum redis_reply_type type;
 	int64_t integer;
 	char text[256];
 	struct err err;
 	/* What the callback does. */
-	struct redis_call **cancel;
+	struct pool_call **cancel;
 	struct result *start;
 	bool free_pool;
 };
@@ -109,7 +109,7 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 		snprintf(r->text, sizeof(r->text), "%s", reply->text ? reply->text : "");
 	}
 	if (r->cancel) {
-		redis_cancel(*r->cancel);
+		pool_cancel(*r->cancel);
 		*r->cancel = NULL;
 	}
 	if (r->start)
@@ -167,9 +167,10 @@ static void addresses_are_checked(void **state)
 		{ { .address = "[]:6379" }, "must be host:port" },
 		{ { .address = "[[::1]]:6379" }, "must be host:port" },
 		{ { .address = "redis:6379", .database = -1 }, "database: " },
-		{ { .address = "redis:6379", .tls = true, .tls_ca_pem = "garbage" }, "TLS: CA: " },
-		{ { .address = "redis:6379", .tls = true, .tls_cert_pem = "garbage" }, "TLS: a client certificate" },
-		{ { .address = "redis:6379", .tls_ca_pem = "garbage" }, NULL }, /* not read without TLS */
+		{ { .address = "redis:6379", .tls = true, .tls_config.ca_pem = "garbage" }, "TLS: CA: " },
+		{ { .address = "redis:6379", .tls = true, .tls_config.cert_pem = "garbage" },
+			"TLS: a client certificate" },
+		{ { .address = "redis:6379", .tls_config.ca_pem = "garbage" }, NULL }, /* not read without TLS */
 	};
 
 	(void)state;
@@ -185,9 +186,9 @@ static void addresses_are_checked(void **state)
 		} else {
 			assert_string_equal(e->base.name, rows[i].config.address);
 		}
-		redisendpoint_unref(e);
+		endpoint_unref(e);
 	}
-	redisendpoint_unref(NULL);
+	endpoint_unref(NULL);
 }
 
 static void keys_tell_endpoints_apart_and_hold_no_secrets(void **state)
@@ -201,7 +202,7 @@ static void keys_tell_endpoints_apart_and_hold_no_secrets(void **state)
 		{ .address = "a:1", .username = "hunter2" },
 		{ .address = "a:1", .username = "u", .password = "hunter2" },
 		{ .address = "a:1", .tls = true },
-		{ .address = "a:1", .tls = true, .tls_insecure = true },
+		{ .address = "a:1", .tls = true, .tls_config.insecure = true },
 	};
 	struct redisendpoint *all[sizeof configs / sizeof *configs], *same;
 
@@ -214,11 +215,11 @@ static void keys_tell_endpoints_apart_and_hold_no_secrets(void **state)
 	}
 	same = endpoint(&(struct redisendpoint_config){ .address = "a:1", .username = "", .password = "" });
 	assert_string_equal(same->base.key, all[0]->base.key);
-	assert_ptr_equal(redisendpoint_ref(same), same);
-	redisendpoint_unref(same);
-	redisendpoint_unref(same);
+	assert_ptr_equal(endpoint_ref(same), same);
+	endpoint_unref(same);
+	endpoint_unref(same);
 	for (size_t i = 0; i < sizeof configs / sizeof *configs; i++)
-		redisendpoint_unref(all[i]);
+		endpoint_unref(all[i]);
 }
 
 /* ---- Pipelines ---- */
@@ -253,7 +254,7 @@ static void commands_of_a_turn_share_a_connection_and_a_write(void **state)
 	client_send(&w->peer, "2\r\n");
 	UNTIL(w->f, c.calls);
 	assert_string_equal(c.text, "42");
-	redisendpoint_unref(twin);
+	endpoint_unref(twin);
 }
 
 static void greetings_go_before_commands(void **state)
@@ -289,7 +290,7 @@ static void greetings_go_before_commands(void **state)
 		client_send(&w->peer, rows[i].replies);
 		UNTIL(w->f, r.calls);
 		assert_int_equal(r.integer, 7);
-		redisendpoint_unref(e);
+		endpoint_unref(e);
 	}
 }
 
@@ -340,7 +341,7 @@ static void refused_greetings_fail_everything(void **state)
 		ask_until(&after, w, e, "k", loop_now_ms(w->f->loop) + 30);
 		UNTIL(w->f, after.calls);
 		assert_string_equal(after.err.msg, a.err.msg);
-		redisendpoint_unref(e);
+		endpoint_unref(e);
 	}
 }
 
@@ -358,7 +359,7 @@ static void refused_connections_back_off_and_come_back(void **state)
 	uint16_t dead_port = fixture_dead_port();
 	struct err err;
 
-	redisendpoint_unref(w->endpoint);
+	endpoint_unref(w->endpoint);
 	snprintf(w->address, sizeof(w->address), "127.0.0.1:%u", dead_port);
 	snprintf(expected, sizeof(expected), "redis at %s: connecting: Connection refused", w->address);
 	w->endpoint = endpoint(&(struct redisendpoint_config){ .address = w->address });
@@ -516,7 +517,7 @@ static void garbage_fails_everything_with_a_reason(void **state)
 				fail_msg("row %zu: %s", i, a.err.msg);
 			assert_string_equal(a.err.msg, b.err.msg);
 		}
-		redisendpoint_unref(e);
+		endpoint_unref(e);
 	}
 }
 
@@ -586,7 +587,7 @@ static void deadlines_hold_while_connecting(void **state)
 {
 	struct world *w = *state;
 	struct redisendpoint *e = endpoint(
-		&(struct redisendpoint_config){ .address = w->address, .tls = true, .tls_insecure = true });
+		&(struct redisendpoint_config){ .address = w->address, .tls = true, .tls_config.insecure = true });
 	struct result hasty = { 0 }, patient = { 0 };
 
 	ask_until(&hasty, w, e, "k", loop_now_ms(w->f->loop) + 100);
@@ -594,8 +595,8 @@ static void deadlines_hold_while_connecting(void **state)
 	UNTIL(w->f, hasty.calls); /* the peer never starts TLS */
 	assert_non_null(strstr(hasty.err.msg, "TLS handshake: timed out (does the server speak TLS here?)"));
 	assert_int_equal(patient.calls, 0);
-	redis_cancel(patient.call);
-	redisendpoint_unref(e);
+	pool_cancel(patient.call);
+	endpoint_unref(e);
 }
 
 static void cancelled_commands_keep_their_slot(void **state)
@@ -605,16 +606,16 @@ static void cancelled_commands_keep_their_slot(void **state)
 	struct redisendpoint *dead;
 	char address[64];
 
-	redis_cancel(NULL);
+	pool_cancel(NULL);
 	ask(&unsent, w, "never-sent");
-	redis_cancel(unsent.call);
+	pool_cancel(unsent.call);
 	ask(&a, w, "a");
 	ask(&b, w, "b");
 	ask(&c, w, "c");
 	accept_peer(w);
 	UNTIL(w->f, client_has(&w->peer, "c\r\n"));
 	assert_null(strstr(buf_text(&w->peer.got), "never-sent"));
-	redis_cancel(b.call);
+	pool_cancel(b.call);
 	client_send(&w->peer, ":1\r\n:2\r\n:3\r\n");
 	UNTIL(w->f, a.calls && c.calls);
 	assert_int_equal(c.integer, 3);
@@ -625,10 +626,10 @@ static void cancelled_commands_keep_their_slot(void **state)
 	ask_until(&a, w, dead, "k", (a.calls = 0, loop_now_ms(w->f->loop) + PATIENCE_MS));
 	UNTIL(w->f, a.calls);
 	ask_until(&at_once, w, dead, "k", loop_now_ms(w->f->loop) + PATIENCE_MS);
-	redis_cancel(at_once.call);
+	pool_cancel(at_once.call);
 	fixture_linger(w->f, 10);
 	assert_int_equal(at_once.calls, 0);
-	redisendpoint_unref(dead);
+	endpoint_unref(dead);
 }
 
 /* Closes an accepted connection, if there is one; always false. */

@@ -210,17 +210,17 @@ static void every_kind_of_login_works(void **state)
 		{ .address = w->plain },
 		{ .address = w->socket },
 		{ .address = w->plain, .username = "reader", .password = "s3cret" },
-		{ .address = w->tls, .tls = true, .tls_ca_pem = w->f->ca.cert_pem },
-		{ .address = w->tls, .tls = true, .tls_insecure = true },
+		{ .address = w->tls, .tls = true, .tls_config.ca_pem = w->f->ca.cert_pem },
+		{ .address = w->tls, .tls = true, .tls_config.insecure = true },
 		{ .address = w->tls,
 			.tls = true,
-			.tls_ca_pem = w->f->ca.cert_pem,
-			.tls_cert_pem = w->f->serving.cert_pem,
-			.tls_key_pem = w->f->serving.key_pem },
+			.tls_config.ca_pem = w->f->ca.cert_pem,
+			.tls_config.cert_pem = w->f->serving.cert_pem,
+			.tls_config.key_pem = w->f->serving.key_pem },
 		{ .address = w->plain, .database = 5 },
 		{ .address = w->tls,
 			.tls = true,
-			.tls_insecure = true,
+			.tls_config.insecure = true,
 			.username = "reader",
 			.password = "s3cret",
 			.database = 5 },
@@ -234,7 +234,7 @@ static void every_kind_of_login_works(void **state)
 			fail_msg("row %zu: %s", i, r.err.msg);
 		assert_int_equal(r.type, REDIS_INTEGER);
 		assert_int_equal(r.integer, i < 6 ? 3 * ((int)i + 1) : 3 * ((int)i - 5)); /* databases 0 and 5 */
-		redisendpoint_unref(e);
+		endpoint_unref(e);
 	}
 	assert_int_equal(pool_connections(w->pool), sizeof configs / sizeof *configs);
 }
@@ -271,7 +271,7 @@ static void each_kind_of_reply(void **state)
 				r.text, r.err.msg);
 	}
 	assert_int_equal(pool_connections(w->pool), 1);
-	redisendpoint_unref(e);
+	endpoint_unref(e);
 }
 
 static void wrong_credentials_are_reported(void **state)
@@ -289,9 +289,9 @@ static void wrong_credentials_are_reported(void **state)
 			"AUTH failed: WRONGPASS" },
 		{ { .address = w->plain, .database = 99 }, ERR_DENIED, "SELECT failed: ERR DB index is out of range" },
 		{ { .address = w->tls, .tls = true }, ERR_TEMPORARY, "TLS handshake: " },
-		{ { .address = w->tls, .tls = true, .tls_ca_pem = stranger.cert_pem }, ERR_TEMPORARY,
+		{ { .address = w->tls, .tls = true, .tls_config.ca_pem = stranger.cert_pem }, ERR_TEMPORARY,
 			"TLS handshake: " },
-		{ { .address = w->plain, .tls = true, .tls_insecure = true }, ERR_TEMPORARY,
+		{ { .address = w->plain, .tls = true, .tls_config.insecure = true }, ERR_TEMPORARY,
 			"TLS handshake: timed out (does the server speak TLS here?)" },
 		{ { .address = w->tls }, ERR_TEMPORARY, "(is TLS needed? set enableTLS)" },
 	};
@@ -303,7 +303,7 @@ static void wrong_credentials_are_reported(void **state)
 		assert_null(strstr(r.err.msg, "hunter2"));
 		if (!strstr(r.err.msg, rows[i].why))
 			fail_msg("row %zu: %s", i, r.err.msg);
-		redisendpoint_unref(e);
+		endpoint_unref(e);
 	}
 	x509_pair_done(&stranger);
 }
@@ -316,7 +316,7 @@ static void a_server_without_a_password_accepts_any(void **state)
 
 	assert_int_equal(r.err.kind, ERR_NONE);
 	assert_int_equal(r.type, REDIS_INTEGER);
-	redisendpoint_unref(e);
+	endpoint_unref(e);
 }
 
 static void a_missing_permission_is_an_error_reply(void **state)
@@ -331,14 +331,14 @@ static void a_missing_permission_is_an_error_reply(void **state)
 	assert_int_equal(strncmp(r.text, "NOPERM", 6), 0);
 	r = run(w, e, "LLEN allowed-list");
 	assert_int_equal(r.type, REDIS_INTEGER);
-	redisendpoint_unref(e);
+	endpoint_unref(e);
 }
 
 static void thousands_in_one_pipeline(void **state)
 {
 	struct world *w = *state;
 	struct redisendpoint *e = endpoint(
-		(struct redisendpoint_config){ .address = w->tls, .tls = true, .tls_insecure = true });
+		(struct redisendpoint_config){ .address = w->tls, .tls = true, .tls_config.insecure = true });
 	struct result *results = mem_array(5000, sizeof(*results));
 	size_t done = 0;
 
@@ -357,7 +357,7 @@ static void thousands_in_one_pipeline(void **state)
 	for (size_t i = 0; i < 5000; i++)
 		assert_int_equal(results[i].integer, i / 50 + 1);
 	assert_int_equal(pool_connections(w->pool), 1);
-	redisendpoint_unref(e);
+	endpoint_unref(e);
 	mem_free_ptr(&results);
 }
 
@@ -372,7 +372,7 @@ static void arguments_may_hold_any_bytes(void **state)
 	redis_command(w->pool, e, 3, argv, lens, loop_now_ms(w->f->loop) + PATIENCE_MS, on_reply, &r);
 	UNTIL(w->f, r.calls);
 	assert_int_equal(r.integer, 1);
-	redisendpoint_unref(e);
+	endpoint_unref(e);
 }
 
 static void killed_and_back(void **state)
@@ -386,7 +386,7 @@ static void killed_and_back(void **state)
 	UNTIL(w->f, (r = run(w, e, "LLEN list"), strstr(r.err.msg, "Connection refused")));
 	redis_start(w);
 	UNTIL(w->f, (r = run(w, e, "LLEN list"), r.err.kind == ERR_NONE));
-	redisendpoint_unref(e);
+	endpoint_unref(e);
 }
 
 static void a_stopped_server_times_out_and_comes_back(void **state)
@@ -394,7 +394,7 @@ static void a_stopped_server_times_out_and_comes_back(void **state)
 	struct world *w = *state;
 	struct redisendpoint *e = endpoint((struct redisendpoint_config){ .address = w->plain });
 	struct redisendpoint *fresh = endpoint(
-		(struct redisendpoint_config){ .address = w->tls, .tls = true, .tls_insecure = true });
+		(struct redisendpoint_config){ .address = w->tls, .tls = true, .tls_config.insecure = true });
 	const char *const argv[] = { "LLEN", "list" };
 	struct result r = run(w, e, "LLEN list"), hung = { 0 }, handshake = { 0 };
 
@@ -409,8 +409,8 @@ static void a_stopped_server_times_out_and_comes_back(void **state)
 	kill(w->pid, SIGCONT);
 	UNTIL(w->f, (r = run(w, e, "LLEN list"), r.err.kind == ERR_NONE));
 	UNTIL(w->f, (r = run(w, fresh, "LLEN list"), r.err.kind == ERR_NONE));
-	redisendpoint_unref(e);
-	redisendpoint_unref(fresh);
+	endpoint_unref(e);
+	endpoint_unref(fresh);
 }
 
 int main(void)

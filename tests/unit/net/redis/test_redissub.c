@@ -61,7 +61,7 @@ static int world_teardown(void **state)
 	void *f = w->f;
 
 	redissub_pool_free(w->pool);
-	redisendpoint_unref(w->endpoint);
+	endpoint_unref(w->endpoint);
 	client_close(&w->peer);
 	close(w->listener);
 	mem_free_ptr(&w);
@@ -142,7 +142,7 @@ static void one_connection_for_all(void **state)
 	listen_to(w, &a, w->endpoint, "a");
 	listen_to(w, &b, w->endpoint, "b");
 	listen_to(w, &c, other, "a");
-	assert_int_equal(redissub_pool_connections(w->pool), 0); /* not before the turn is over */
+	assert_int_equal(fixture_descriptors(w->f), 0); /* not before the turn is over */
 	expect_state(&a, REDISSUB_STARTING, "");
 	accept_peer(w);
 	UNTIL(w->f,
@@ -176,11 +176,11 @@ static void one_connection_for_all(void **state)
 	confirm(w, "subscribe", "b");
 	UNTIL(w->f, b.joined == 1);
 	assert_int_equal(b.messages, 0);
-	assert_int_equal(redissub_pool_connections(w->pool), 1);
+	assert_int_equal(fixture_descriptors(w->f), 1);
 	redissub_stop(a.sub);
 	redissub_stop(b.sub);
 	redissub_stop(c.sub);
-	redisendpoint_unref(other);
+	endpoint_unref(other);
 }
 
 static void the_connection_comes_back(void **state)
@@ -195,7 +195,7 @@ static void the_connection_comes_back(void **state)
 	confirm(w, "subscribe", "a");
 	UNTIL(w->f, a.joined == 1);
 	client_close(&w->peer);
-	UNTIL(w->f, redissub_pool_connections(w->pool) == 0);
+	UNTIL(w->f, fixture_descriptors(w->f) == 0);
 	expect_state(&a, REDISSUB_FAILING, "the server closed the connection");
 	redissub_stop(b.sub);
 	accept_peer(w);
@@ -217,13 +217,13 @@ static void passwords_come_first_and_are_not_shown(void **state)
 	accept_peer(w);
 	expect_sent(w, "*2\r\n$4\r\nAUTH\r\n$6\r\ns3cret\r\n*2\r\n$9\r\nSUBSCRIBE");
 	client_send(&w->peer, "-ERR unknown command 'AUTH', with args beginning with: 's3cret'\r\n");
-	UNTIL(w->f, redissub_pool_connections(w->pool) == 0);
+	UNTIL(w->f, fixture_descriptors(w->f) == 0);
 	expect_state(&a, REDISSUB_FAILING, "AUTH failed; the server's reply repeats the password");
 	fixture_linger(w->f, 1000);
 	client_close(&w->peer);
 	assert_false(client_accept(&w->peer, w->listener)); /* some servers lock accounts for more attempts */
 	redissub_stop(a.sub);
-	redisendpoint_unref(locked);
+	endpoint_unref(locked);
 	locked = endpoint(w, 3, "other");
 	listen_to(w, &a, locked, "a");
 	accept_peer(w);
@@ -233,7 +233,7 @@ static void passwords_come_first_and_are_not_shown(void **state)
 	confirm(w, "subscribe", "a");
 	UNTIL(w->f, a.joined == 1);
 	redissub_stop(a.sub);
-	redisendpoint_unref(locked);
+	endpoint_unref(locked);
 }
 
 static void a_refused_channel_is_reported_and_others_work(void **state)
@@ -267,7 +267,7 @@ static void unexpected_messages_end_the_connection(void **state)
 	confirm(w, "subscribe", "a");
 	UNTIL(w->f, a.joined == 1);
 	say(w, "z", "whatever");
-	UNTIL(w->f, redissub_pool_connections(w->pool) == 0);
+	UNTIL(w->f, fixture_descriptors(w->f) == 0);
 	expect_state(&a, REDISSUB_FAILING, "a channel that is not subscribed to");
 	redissub_stop(a.sub);
 }
@@ -310,7 +310,7 @@ static void nonsense_ends_the_connection(void **state)
 		accept_peer(w);
 		expect_sent(w, "SUBSCRIBE");
 		client_send(&w->peer, nonsense[i]);
-		UNTIL(w->f, redissub_pool_connections(w->pool) == 0);
+		UNTIL(w->f, fixture_descriptors(w->f) == 0);
 		expect_state(&a, REDISSUB_FAILING, "redis at 127.0.0.1:");
 	}
 	/* Odd, but harmless. */
@@ -331,7 +331,7 @@ static void a_silent_close_suggests_tls(void **state)
 	accept_peer(w);
 	expect_sent(w, "SUBSCRIBE");
 	client_close(&w->peer);
-	UNTIL(w->f, redissub_pool_connections(w->pool) == 0);
+	UNTIL(w->f, fixture_descriptors(w->f) == 0);
 	expect_state(&a, REDISSUB_FAILING, "(is TLS needed? set enableTLS)");
 	redissub_stop(a.sub);
 }
@@ -344,7 +344,7 @@ static void a_silent_server_is_noticed(void **state)
 	listen_to(w, &a, w->endpoint, "a");
 	accept_peer(w);
 	expect_sent(w, "SUBSCRIBE");
-	UNTIL(w->f, redissub_pool_connections(w->pool) == 0);
+	UNTIL(w->f, fixture_descriptors(w->f) == 0);
 	expect_state(&a, REDISSUB_FAILING, "did not answer in time");
 	redissub_stop(a.sub);
 }

@@ -10,16 +10,8 @@
 #include "../http/httpcworld.h"
 #include "net/listen.h"
 
-static const struct vault_secret certificate = { VAULT_ENGINE_PKI, "pki/issue/web", "certificate", "a.example", NULL,
-	NULL, NULL, NULL, "1h", NULL };
-
-static struct vault_secret pki(const char *key)
-{
-	struct vault_secret s = certificate;
-
-	s.key = key;
-	return s;
-}
+static const struct vault_secret certificate = { VAULT_ENGINE_PKI, "pki/issue/web", "a.example", NULL, NULL, NULL, NULL,
+	"1h", NULL };
 
 static void a_secret_is_read(void **state)
 {
@@ -60,92 +52,50 @@ static void values_are_read_anew_each_time(void **state)
 	assert_string_equal(o.value, "changed");
 }
 
-static void readers_share_what_is_under_way(void **state)
+static void readers_share_a_login(void **state)
 {
 	struct vaultserver *s = *state;
-	struct outcome a = { 0 }, b = { 0 }, c = { 0 }, d = { 0 };
+	struct outcome a = { 0 }, b = { 0 }, c = { 0 };
 
 	s->secret = "{'data':{'user':'u','pw':'p'}}";
 	outcome_secret(&a, s, "secret/x", "user");
-	outcome_secret(&b, s, "secret/y", "user");
-	UNTIL(s->f, a.done && b.done);
+	outcome_secret(&b, s, "secret/y", "pw");
+	outcome_secret(&c, s, "secret/x", "none");
+	UNTIL(s->f, a.done && b.done && c.done);
 	assert_int_equal(s->lookups, 1);
-	assert_int_equal(s->reads, 2);
-	s->hold = true;
-	outcome_secret(&a, s, "secret/x", "user");
-	outcome_secret(&b, s, "secret/x", "pw");
-	outcome_secret(&c, s, "secret/y", "pw");
-	UNTIL(s->f, s->held_count == 2);
-	outcome_secret(&d, s, "secret/x", "none");
-	vaultserver_release(s);
-	UNTIL(s->f, a.done && b.done && c.done && d.done);
+	assert_int_equal(s->reads, 3);
 	assert_string_equal(a.value, "u");
 	assert_string_equal(b.value, "p");
-	assert_string_equal(c.value, "p");
-	assert_false(d.ok);
-	assert_int_equal(d.err.kind, ERR_MISSING);
-	assert_string_equal(d.err.msg, "secret/x: no key \"none\"");
-	assert_int_equal(s->reads, 4);
+	assert_int_equal(c.err.kind, ERR_MISSING);
+	assert_string_equal(c.err.msg, "no key \"none\"");
 }
 
-static void a_certificate_and_its_key_come_from_one_issue(void **state)
+static void a_certificate_is_issued(void **state)
 {
 	struct vaultserver *s = *state;
-	struct vault_secret key = pki("private_key"), chain = pki("ca_chain"), other = pki("certificate");
-	struct outcome a = { 0 }, b = { 0 }, c = { 0 };
+	struct outcome a = { 0 };
 
 	s->certificate_s = 3600;
-	outcome_read(&a, s, &vaultserver_by_token, &certificate);
-	outcome_read(&b, s, &vaultserver_by_token, &key);
-	UNTIL(s->f, a.done && b.done);
+	outcome_read(&a, s, &vaultserver_by_token, &certificate, "certificate");
+	UNTIL(s->f, a.done);
 	assert_string_equal(a.value, "CERT-1");
-	assert_string_equal(b.value, "KEY-1");
 	assert_string_equal(s->last_uri, "POST /v1/pki/issue/web");
 	assert_string_equal(s->last_body, "{\"common_name\":\"a.example\",\"ttl\":\"1h\"}");
 	assert_in_range(a.good_for_ms, 2390000, 2400000);
-	outcome_read(&c, s, &vaultserver_by_token, &chain); /* later, too */
-	UNTIL(s->f, c.done);
-	assert_string_equal(c.value, "A\nB");
-	assert_in_range(c.good_for_ms, 2380000, a.good_for_ms);
-	outcome_read(&c, s, &vaultserver_by_token,
-		&(struct vault_secret){ VAULT_ENGINE_PKI, .path = "pki/issue/web", .key = "none",
-			.common_name = "a.example", .ttl = "1h" });
-	UNTIL(s->f, c.done);
-	assert_string_equal(c.err.msg, "pki/issue/web: no key \"none\"");
-	assert_int_equal(s->issues, 1);
-	other.common_name = "b.example"; /* another request is another certificate */
-	outcome_read(&c, s, &vaultserver_by_token, &other);
-	UNTIL(s->f, c.done);
-	assert_string_equal(c.value, "CERT-2");
-}
-
-static void a_cached_certificate_is_renewed_in_time(void **state)
-{
-	struct vaultserver *s = *state;
-	struct vault_secret key = pki("private_key");
-	struct outcome a = { 0 }, b = { 0 };
-
+	outcome_read(&a, s, &vaultserver_by_token, &certificate, "ca_chain");
+	UNTIL(s->f, a.done);
+	assert_string_equal(a.value, "A\nB");
 	s->certificate_s = 1;
-	outcome_read(&a, s, &vaultserver_by_token, &certificate);
+	outcome_read(&a, s, &vaultserver_by_token, &certificate, "certificate");
 	UNTIL(s->f, a.done);
 	assert_in_range(a.good_for_ms, 1, 1400);
-	fixture_linger(s->f, a.good_for_ms + 2);
-	outcome_read(&a, s, &vaultserver_by_token, &certificate);
-	outcome_read(&b, s, &vaultserver_by_token, &key);
-	UNTIL(s->f, a.done && b.done);
-	assert_string_equal(a.value, "CERT-2");
-	assert_string_equal(b.value, "KEY-2");
-	s->certificate_s = 0; /* without an expiration: cached for a moment all the same */
-	fixture_linger(s->f, a.good_for_ms + 2);
-	outcome_read(&a, s, &vaultserver_by_token, &certificate);
+	s->certificate_s = 0; /* without an expiration */
+	outcome_read(&a, s, &vaultserver_by_token, &certificate, "certificate");
 	UNTIL(s->f, a.done);
 	assert_in_range(a.good_for_ms, 9000, 10000);
-	outcome_read(&b, s, &vaultserver_by_token, &key);
-	UNTIL(s->f, b.done);
-	assert_string_equal(b.value, "KEY-3");
 }
 
-static void leases_are_cached_and_end_with_the_token(void **state)
+static void leases_end_with_the_token(void **state)
 {
 	struct vaultserver *s = *state;
 	struct outcome o = { 0 };
@@ -155,10 +105,7 @@ static void leases_are_cached_and_end_with_the_token(void **state)
 	outcome_secret(&o, s, "secret/db", "pw");
 	UNTIL(s->f, o.done);
 	assert_in_range(o.good_for_ms, 58000, 60000);
-	outcome_secret(&o, s, "secret/db", "pw");
-	UNTIL(s->f, o.done);
 	assert_string_equal(o.value, "dynamic");
-	assert_int_equal(s->reads, 1);
 }
 
 static void failures_have_their_kind(void **state)
@@ -220,7 +167,7 @@ static void invalid_settings_are_named(void **state)
 		struct outcome o = { 0 };
 
 		snprintf(s->url, sizeof(s->url), "%s", rows[i].address);
-		outcome_read(&o, s, &rows[i].login, &(struct vault_secret){ .path = "x", .key = "y" });
+		outcome_read(&o, s, &rows[i].login, &(struct vault_secret){ .path = "x" }, "y");
 		UNTIL(s->f, o.done);
 		assert_false(o.ok);
 		assert_int_equal(o.err.kind, ERR_INVALID);
@@ -306,12 +253,11 @@ static void large_answers_are_refused(void **state)
 static void a_redirect_leads_back_to_the_same_server(void **state)
 {
 	struct vaultserver *s = *state;
-	struct vault_secret key = pki("private_key");
 	struct outcome o = { 0 };
 
 	s->redirects = 1;
 	strcpy(s->active_url, s->url);
-	outcome_read(&o, s, &vaultserver_by_jwt, &key); /* a POST stays a POST, with its body */
+	outcome_read(&o, s, &vaultserver_by_jwt, &certificate, "private_key"); /* a POST stays a POST, with its body */
 	UNTIL(s->f, o.done);
 	assert_string_equal(o.value, "KEY-1");
 	assert_string_equal(s->last_body, "{\"common_name\":\"a.example\",\"ttl\":\"1h\"}");
@@ -328,7 +274,7 @@ static void no_redirect_leads_to_another_server(void **state)
 {
 	struct vaultserver *s = *state;
 	const struct vault_login *const logins[] = { &vaultserver_by_token, &vaultserver_by_jwt };
-	const struct vault_secret secret = { .path = "secret/x", .key = "pw" };
+	const struct vault_secret secret = { .path = "secret/x" };
 	MEM_AUTO char *downgrade = mem_dup(s->url), *told = NULL;
 
 	told = mem_printf("redirected to another server, %s, which does not get the token: give that as the address",
@@ -337,7 +283,7 @@ static void no_redirect_leads_to_another_server(void **state)
 		struct outcome o = { 0 };
 
 		s->redirects = 100;
-		outcome_read(&o, s, logins[i], &secret);
+		outcome_read(&o, s, logins[i], &secret, "pw");
 		UNTIL(s->f, o.done);
 		assert_non_null(strstr(o.err.msg, told));
 		assert_int_equal(o.err.kind, ERR_TEMPORARY);
@@ -364,7 +310,7 @@ static void no_redirect_makes_an_error_show_what_was_sent(void **state)
 	struct vaultserver *s = *state;
 	const struct vault_login *const logins[] = { &vaultserver_by_token, &vaultserver_by_jwt };
 	const char *const sent[] = { vaultserver_by_token.token, vaultserver_by_jwt.jwt };
-	const struct vault_secret secret = { .path = "secret/x", .key = "pw" };
+	const struct vault_secret secret = { .path = "secret/x" };
 
 	for (size_t i = 0; i < MEM_COUNT(logins); i++) {
 		struct outcome o = { 0 };
@@ -373,7 +319,7 @@ static void no_redirect_makes_an_error_show_what_was_sent(void **state)
 		snprintf(s->active_url, sizeof(s->active_url), "http://%s.example:81", sent[i]);
 		for (char *c = s->active_url + strlen("http://"); *c; c++)
 			*c = (char)toupper((unsigned char)*c);
-		outcome_read(&o, s, logins[i], &secret);
+		outcome_read(&o, s, logins[i], &secret, "pw");
 		UNTIL(s->f, o.done);
 		assert_non_null(strstr(o.err.msg, "redirected to another server, whose name repeats what was sent"));
 		assert_null(strcasestr(o.err.msg, sent[i]));
@@ -416,11 +362,11 @@ static void certificates_are_verified(void **state)
 	assert_non_null(strstr(o.err.msg, ": No such file or directory"));
 }
 
-static void on_late(void *arg, const char *value, int64_t good_for_ms, const struct err *err)
+static void on_late(void *arg, const json_t *answer, int64_t good_for_ms, const struct err *err)
 {
 	struct outcome *o = arg;
 
-	assert_null(value);
+	assert_null(answer);
 	assert_int_equal(good_for_ms, 0);
 	o->done++;
 	o->err = *err;
@@ -431,7 +377,7 @@ static void each_call_has_its_own_deadline(void **state)
 	struct vaultserver *s = *state;
 	struct outcome early = { 0 }, late = { 0 };
 	struct vault_server server = { .address = s->url };
-	struct vault_secret secret = { .path = "secret/x", .key = "pw" };
+	struct vault_secret secret = { .path = "secret/x" };
 	char expected[200];
 
 	outcome_secret(&late, s, "secret/x", "pw");
@@ -447,7 +393,7 @@ static void each_call_has_its_own_deadline(void **state)
 	vaultserver_release(s);
 	UNTIL(s->f, late.done);
 	assert_string_equal(late.value, "s3cret");
-	assert_int_equal(s->reads, 2);
+	assert_int_equal(s->reads, 3);
 	/* The deadline has passed already. */
 	vault_read(s->pool, &server, &vaultserver_by_token, &secret, loop_now_ms(s->f->loop) - 5, on_late, &early);
 	UNTIL(s->f, early.done == 2);
@@ -487,16 +433,16 @@ static void callbacks_may_do_anything(void **state)
 	s->certificate_s = 60;
 	for (int kept = 0; kept < 2; kept++) { /* freed in a callback, with others waiting */
 		b.free_pool = true;
-		outcome_read(&a, s, &vaultserver_by_token, &certificate);
-		outcome_read(&b, s, &vaultserver_by_token, &certificate);
-		outcome_read(&c, s, &vaultserver_by_token, &certificate);
+		outcome_read(&a, s, &vaultserver_by_token, &certificate, "certificate");
+		outcome_read(&b, s, &vaultserver_by_token, &certificate, "certificate");
+		outcome_read(&c, s, &vaultserver_by_token, &certificate, "certificate");
 		UNTIL(s->f, b.done);
 		fixture_linger(s->f, 10);
 		assert_int_equal(a.done, 1);
 		assert_int_equal(c.done, 0);
 		s->pool = vault_pool_new(s->f->loop, NULL, false);
 		b.free_pool = false;
-		outcome_read(&b, s, &vaultserver_by_token, &certificate);
+		outcome_read(&b, s, &vaultserver_by_token, &certificate, "certificate");
 		UNTIL(s->f, b.done);
 	}
 	b.free_pool = true;
@@ -515,12 +461,12 @@ struct crowd {
 	char last[256];
 };
 
-static void on_crowd(void *arg, const char *value, int64_t good_for_ms, const struct err *err)
+static void on_crowd(void *arg, const json_t *answer, int64_t good_for_ms, const struct err *err)
 {
 	struct crowd *c = arg;
 
 	(void)good_for_ms;
-	assert_null(value);
+	assert_null(answer);
 	c->refused++;
 	snprintf(c->last, sizeof(c->last), "%s", err->msg);
 }
@@ -533,7 +479,7 @@ static void logins_of_one_namespace_leave_room(void **state)
 	int fd = listen_tcp("127.0.0.1", 0, NULL);
 	MEM_AUTO char *silent = mem_printf("http://127.0.0.1:%u", listen_port(fd));
 	const struct vault_server server = { .address = silent, .asker = "greedy" };
-	const struct vault_secret secret = { .path = "secret/x", .key = "pw" };
+	const struct vault_secret secret = { .path = "secret/x" };
 	struct vault_call **calls = mem_array(MANY, sizeof(*calls));
 	struct crowd crowd = { 0 };
 	struct outcome o = { 0 };
@@ -563,48 +509,15 @@ static void logins_of_one_namespace_leave_room(void **state)
 	close(fd);
 }
 
-/* Cached responses cannot be read again: another namespace's do not evict them. */
-static void responses_of_one_namespace_leave_room(void **state)
-{
-	struct vaultserver *s = *state;
-	struct vault_secret mine = pki("certificate");
-	struct outcome o = { 0 };
-	char *large = mem_array(1, 900000 + 200), path[32];
-	size_t len;
-
-	s->certificate_s = 3600;
-	s->asker = "shop";
-	outcome_read(&o, s, &vaultserver_by_token, &mine);
-	UNTIL(s->f, o.done);
-	assert_int_equal(s->issues, 1);
-	len = (size_t)sprintf(large, "{'lease_id':'l','lease_duration':3600,'data':{'pw':'p','more':'");
-	memset(large + len, 'x', 900000);
-	strcpy(large + len + 900000, "'}}");
-	s->secret = large;
-	s->asker = "greedy";
-	for (int i = 0; i < 40; i++) {
-		snprintf(path, sizeof(path), "secret/%d", i);
-		outcome_secret(&o, s, path, "pw");
-		UNTIL(s->f, o.done);
-		assert_string_equal(o.value, "p");
-	}
-	s->asker = "shop";
-	outcome_read(&o, s, &vaultserver_by_token, &mine);
-	UNTIL(s->f, o.done);
-	assert_int_equal(s->issues, 1);
-	mem_free_ptr(&large);
-}
-
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, vaultserver_setup, vaultserver_teardown)
 	const struct CMUnitTest tests[] = {
 		T(a_secret_is_read),
 		T(values_are_read_anew_each_time),
-		T(readers_share_what_is_under_way),
-		T(a_certificate_and_its_key_come_from_one_issue),
-		T(a_cached_certificate_is_renewed_in_time),
-		T(leases_are_cached_and_end_with_the_token),
+		T(readers_share_a_login),
+		T(a_certificate_is_issued),
+		T(leases_end_with_the_token),
 		T(failures_have_their_kind),
 		T(invalid_settings_are_named),
 		T(dot_segments_are_refused),
@@ -619,7 +532,6 @@ int main(void)
 		T(cancelled_calls_get_no_callback),
 		T(callbacks_may_do_anything),
 		T(logins_of_one_namespace_leave_room),
-		T(responses_of_one_namespace_leave_room),
 	};
 
 	world_without_proxies();

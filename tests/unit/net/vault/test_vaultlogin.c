@@ -10,13 +10,12 @@
 #include "../http/httpcworld.h"
 #include "net/vault/vaultlogin.h"
 
-static const struct vault_secret secret = { .path = "secret/x", .key = "pw" },
-				 forbidden = { .path = "secret/forbidden", .key = "pw" };
+static const struct vault_secret secret = { .path = "secret/x" }, forbidden = { .path = "secret/forbidden" };
 
 static void read_until_done(struct vaultserver *s, struct outcome *o, const struct vault_login *login,
 	const struct vault_secret *what)
 {
-	outcome_read(o, s, login, what);
+	outcome_read(o, s, login, what, "pw");
 	UNTIL(s->f, o->done);
 }
 
@@ -27,7 +26,7 @@ static void by_jwt(void **state)
 	struct vault_login other = vaultserver_by_jwt;
 
 	s->hold = true;
-	outcome_read(&o, s, &vaultserver_by_jwt, &secret);
+	outcome_read(&o, s, &vaultserver_by_jwt, &secret, "pw");
 	UNTIL(s->f, s->held_count == 1);
 	assert_string_equal(s->last_uri, "POST /v1/auth/kubernetes/login");
 	assert_string_equal(s->last_body, "{\"jwt\":\"j.w.t\",\"role\":\"app\"}");
@@ -111,8 +110,8 @@ static void a_revoked_token_is_replaced_once(void **state)
 
 	read_until_done(s, &o, &vaultserver_by_jwt, &secret);
 	strcpy(s->token, "revoked"); /* until the next login */
-	outcome_read(&o, s, &vaultserver_by_jwt, &secret);
-	outcome_read(&other, s, &vaultserver_by_jwt, &(struct vault_secret){ .path = "secret/y", .key = "pw" });
+	outcome_read(&o, s, &vaultserver_by_jwt, &secret, "pw");
+	outcome_read(&other, s, &vaultserver_by_jwt, &(struct vault_secret){ .path = "secret/y" }, "pw");
 	UNTIL(s->f, o.done && other.done);
 	assert_true(o.ok && other.ok);
 	assert_int_equal(s->logins, 2);
@@ -147,7 +146,7 @@ static void an_error_while_checking(void **state)
 
 	read_until_done(s, &o, &vaultserver_by_jwt, &secret);
 	s->hold = true;
-	outcome_read(&o, s, &vaultserver_by_jwt, &forbidden);
+	outcome_read(&o, s, &vaultserver_by_jwt, &forbidden, "pw");
 	UNTIL(s->f, s->held_count == 1);
 	vaultserver_release(s);
 	s->status = 500; /* of the look-up that follows */

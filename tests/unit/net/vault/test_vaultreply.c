@@ -188,7 +188,8 @@ static void values(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct err err = { 0 };
 		json_t *answer = given(rows[i].answer);
-		char *value = vaultreply_value(answer, rows[i].engine, rows[i].key, &err);
+		const json_t *data = vaultreply_data(answer, rows[i].engine, &err);
+		char *value = data != NULL ? vaultreply_value(data, rows[i].engine, rows[i].key, &err) : NULL;
 
 		if ((value == NULL) != (rows[i].kind != ERR_NONE))
 			fail_msg("row %zu: %s", i, value != NULL ? value : err.msg);

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/timestamp.h"
+#include "net/vault/vaultreply.h"
 
 const struct vault_login vaultserver_by_token = { .token = "t-1" },
 			 vaultserver_by_jwt = { .jwt = "j.w.t", .role = "app", .mount = "kubernetes" };
@@ -184,12 +185,17 @@ int vaultserver_teardown(void **state)
 	return fixture_teardown(&f);
 }
 
-static void on_value(void *arg, const char *value, int64_t good_for_ms, const struct err *err)
+static void on_value(void *arg, const json_t *answer, int64_t good_for_ms, const struct err *err)
 {
 	static int told;
 	struct outcome *o = arg;
+	struct err wrong = { 0 };
+	const json_t *data = answer != NULL ? vaultreply_data(answer, o->engine, &wrong) : NULL;
+	char *value = data != NULL ? vaultreply_value(data, o->engine, o->key, &wrong) : NULL;
 
-	assert_int_equal(value == NULL, err != NULL);
+	assert_int_equal(answer == NULL, err != NULL);
+	if (answer != NULL && value == NULL)
+		err = &wrong;
 	o->done++;
 	o->order = ++told;
 	o->call = NULL;
@@ -199,6 +205,7 @@ static void on_value(void *arg, const char *value, int64_t good_for_ms, const st
 		o->err = *err;
 	else
 		snprintf(o->value, sizeof(o->value), "%s", value);
+	mem_free_secret(value);
 	if (o->cancel != NULL && o->cancel->call != NULL) {
 		vault_cancel(o->cancel->call);
 		o->cancel->call = NULL;
@@ -212,12 +219,14 @@ static void on_value(void *arg, const char *value, int64_t good_for_ms, const st
 }
 
 void outcome_read(struct outcome *o, struct vaultserver *s, const struct vault_login *login,
-	const struct vault_secret *secret)
+	const struct vault_secret *secret, const char *key)
 {
 	struct vault_server server = { .address = s->url, .namespace_ = s->namespace_, .asker = s->asker };
 
 	o->s = s;
 	o->done = 0;
+	o->engine = secret->engine;
+	snprintf(o->key, sizeof(o->key), "%s", key);
 	o->call = vault_read(s->pool, &server, login, secret, loop_now_ms(s->f->loop) + PATIENCE_MS, on_value, o);
 	assert_non_null(o->call);
 	assert_int_equal(o->done, 0); /* never before it returned */
@@ -225,5 +234,5 @@ void outcome_read(struct outcome *o, struct vaultserver *s, const struct vault_l
 
 void outcome_secret(struct outcome *o, struct vaultserver *s, const char *path, const char *key)
 {
-	outcome_read(o, s, &vaultserver_by_token, &(struct vault_secret){ .path = path, .key = key });
+	outcome_read(o, s, &vaultserver_by_token, &(struct vault_secret){ .path = path }, key);
 }

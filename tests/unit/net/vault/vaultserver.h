@@ -49,6 +49,8 @@ struct outcome {
 	char value[4096];
 	int64_t good_for_ms;
 	struct err err;
+	enum vault_engine engine;
+	char key[64];
 	/* Actions of the callback. */
 	bool free_pool;
 	struct outcome *cancel, *start;
@@ -58,7 +60,7 @@ struct outcome {
 extern const struct vault_login vaultserver_by_token, vaultserver_by_jwt;
 
 void outcome_read(struct outcome *o, struct vaultserver *s, const struct vault_login *login,
-	const struct vault_secret *secret);
+	const struct vault_secret *secret, const char *key);
 void outcome_secret(struct outcome *o, struct vaultserver *s, const char *path, const char *key); /* by token */
 
 #endif

@@ -70,6 +70,7 @@ static enum exchange_verdict on_read(void *arg, const struct webresponse *respon
 		*err = *response->transport;
 	else if (response->status >= 300)
 		err_set(err, ERR_DENIED, "HTTP status %d: %s", response->status, response->body);
+	err->retry_after_ms = response->retry_after_ms;
 	if (err->kind != ERR_NONE)
 		return EXCHANGE_FAILED;
 	return r->forever || r->paths[r->step] ? EXCHANGE_NEXT : EXCHANGE_DONE;
@@ -302,6 +303,14 @@ static void echoed_secrets_are_hidden(void **state)
 	r.auth.exchange.options.access = NULL;
 	begin(&r);
 	expect_err(&r, ERR_DENIED, "HTTP status 404: not here");
+	webaccess_unref(access);
+	/* Only the text is. */
+	access = access_of((struct webaccess_config){ .query_name = "key", .query_value = "busy" });
+	r.paths[0] = "/503";
+	r.auth.exchange.options.access = access;
+	begin(&r);
+	expect_err(&r, ERR_DENIED, "HTTP status 503; its text is not shown");
+	assert_int_equal(r.err.retry_after_ms, 7000);
 	webaccess_unref(access);
 	run_done(&r);
 }

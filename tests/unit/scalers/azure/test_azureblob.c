@@ -14,7 +14,7 @@
 
 #include "../aws/awstrigger.h"
 #include "base/mem.h"
-#include "scalers/azure/azureblob.h"
+#include "scalers/types.h"
 
 #define CONNECTION "connection=AccountName=shop;AccountKey=c2VjcmV0LXZhbHVl"
 #define SOURCE     "azure-blob https://shop.blob.core.windows.net:443"

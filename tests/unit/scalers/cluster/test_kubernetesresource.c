@@ -15,50 +15,34 @@
 #include "../../fakes/fakecluster.h"
 #include "../../fakes/fakeloop.h"
 #include "../pairs.h"
+#include "clusterworld.h"
+
 #include "base/buf.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "scalers/cluster/keyvalues.h"
-#include "scalers/cluster/kubernetesresource.h"
 #include "scalers/scaler.h"
-#include "scalers/scalerbuild.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 #define MAPS    "/api/v1/namespaces/shop/configmaps"
 #define SECRETS "/api/v1/namespaces/shop/secrets"
 #define QUEUE   MAPS "/queue"
-#define ASK_MS  3000
 #define PLAIN   "resourceKind=ConfigMap|resourceName=queue|key=n|targetValue=5"
 
-/* Replaces the registry, whose other types would need the real loop. */
-const struct scaler_type *scaler_type_find(const char *name)
-{
-	return strcmp(name, kubernetesresource_scaler_type.name) == 0 ? &kubernetesresource_scaler_type : NULL;
-}
-
-const char *scaler_type_names(void)
-{
-	return kubernetesresource_scaler_type.name;
-}
+const struct scaler_type *const clusterworld_type = &kubernetesresource_scaler_type;
 
 /* ---- Parameters ---- */
 
 static int build_as(const char *pairs, const char *metric_type, const char *secrets_denied, struct scaler *out,
 	struct err *err)
 {
-	struct strmap m = { 0 };
-	struct scaler_params params = { .type = "kubernetes-resource",
+	const struct scaler_params params = { .type = "kubernetes-resource",
 		.index = 1,
 		.namespace_ = "shop",
 		.metric_type = metric_type,
-		.secrets_denied = secrets_denied,
-		.metadata = &m };
-	int failed;
+		.secrets_denied = secrets_denied };
 
-	pairs_fill(&m, pairs);
-	failed = scaler_build(&params, out, err);
-	strmap_done(&m);
-	return failed;
+	return pairs_build(&params, pairs, NULL, NULL, out, err);
 }
 
 static int build(const char *pairs, struct scaler *out, struct err *err)
@@ -162,12 +146,9 @@ static void rejected(void **state)
 	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
 		struct scaler s;
 		struct err err = { 0 };
+		int rc = build_as(rows[i].metadata, rows[i].metric_type, NULL, &s, &err);
 
-		if (build_as(rows[i].metadata, rows[i].metric_type, NULL, &s, &err) == 0)
-			fail_msg("%s was accepted", rows[i].metadata);
-		assert_int_equal(err.kind, ERR_INVALID);
-		if (!strstr(err.msg, rows[i].message))
-			fail_msg("%s: said \"%s\"", rows[i].metadata, err.msg);
+		pairs_refused(rc, rows[i].metadata, &err, rows[i].message);
 	}
 }
 
@@ -197,57 +178,16 @@ static void unknown_keys(void **state)
 
 /* ---- Reading ---- */
 
-static struct {
-	struct scaler_sources sources;
-	int answers, looks;
-	double value;
-	struct err err;
-} t;
-
-static void drop_line(void *arg, enum log_level level, const char *line)
-{
-	(void)arg;
-	(void)level;
-	(void)line;
-}
-
 static int setup(void **state)
 {
 	(void)state;
-	memset(&t, 0, sizeof(t));
-	log_set_sink(drop_line, NULL);
-	t.sources.loop = fakeloop_start();
-	t.sources.kube = fakecluster_start(t.sources.loop);
-	keyvalues_part.begin(&t.sources);
-	return 0;
+	return clusterworld_setup(&keyvalues_part);
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	keyvalues_part.end(&t.sources);
-	fakeloop_advance(0);
-	fakecluster_end();
-	fakeloop_end();
-	log_set_sink(NULL, NULL);
-	return 0;
-}
-
-static void on_answer(void *arg, const struct answer *answer, const struct err *err)
-{
-	(void)arg;
-	t.answers++;
-	t.value = answer ? answer->value : -1;
-	assert_true(!answer == !!err);
-	err_clear(&t.err);
-	if (err)
-		t.err = *err;
-}
-
-static void on_look(void *arg)
-{
-	(void)arg;
-	t.looks++;
+	return clusterworld_teardown(&keyvalues_part);
 }
 
 static struct question *question(const char *metadata)
@@ -263,31 +203,12 @@ static struct question *question(const char *metadata)
 	return q;
 }
 
-static void *ask(struct question *q)
-{
-	return q->type->ask(&t.sources, q, loop_now_ms(t.sources.loop) + ASK_MS, on_answer, NULL);
-}
-
-/* The answer; -1: an error in t.err. */
-static double answer_of(struct question *q)
-{
-	int before = t.answers;
-
-	ask(q);
-	assert_int_equal(t.answers, before);
-	fakeloop_advance(100);
-	if (t.answers == before)
-		fakeloop_advance(ASK_MS);
-	assert_int_equal(t.answers, before + 1);
-	return t.value;
-}
-
 static void expect_failure(struct question *q, enum err_kind kind, const char *message)
 {
-	if (answer_of(q) != -1)
-		fail_msg("%g, not \"%s\"", t.value, message);
-	assert_string_equal(t.err.msg, message);
-	assert_int_equal(t.err.kind, kind);
+	if (clusterworld_answer_of(q) != -1)
+		fail_msg("%g, not \"%s\"", world.value, message);
+	assert_string_equal(world.err.msg, message);
+	assert_int_equal(world.err.kind, kind);
 }
 
 static void the_number_of_a_key(void **state)
@@ -296,13 +217,13 @@ static void the_number_of_a_key(void **state)
 
 	(void)state;
 	fakecluster_apply(QUEUE, "{'data':{'n':'12abc','other':'5'}}");
-	assert_true(answer_of(q) == 12);
+	assert_true(clusterworld_answer_of(q) == 12);
 	fakecluster_change(QUEUE, "{'data':{'n':'0'}}");
 	fakeloop_advance(10);
-	assert_true(answer_of(q) == 0); /* what stands there */
+	assert_true(clusterworld_answer_of(q) == 0); /* what stands there */
 	/* A second location in it later uses the same watch. */
 	fakecluster_change(QUEUE, "{'data':{'n':'{\\\"jobs\\\":7}'}}");
-	assert_true(answer_of(where) == 7);
+	assert_true(clusterworld_answer_of(where) == 7);
 	expect_failure(q, ERR_INVALID,
 		"ConfigMap shop/queue: key \"n\": the text does not begin with a number like 12 or 0.5");
 	assert_int_equal(fakecluster_watches(""), 1);
@@ -317,7 +238,7 @@ static void secrets_are_decoded(void **state)
 	(void)state;
 	fakecluster_apply(SECRETS "/queue", "{'data':{'n':'NDI=','pw':'aHVudGVyMg=='}}");
 	fakecluster_apply(QUEUE, "{'data':{'n':'7'}}"); /* a ConfigMap of the same name is another object */
-	assert_true(answer_of(q) == 42);
+	assert_true(clusterworld_answer_of(q) == 42);
 	fakecluster_change(SECRETS "/queue", "{'data':{'n':'aHVudGVyMg=='}}");
 	fakeloop_advance(10);
 	expect_failure(q, ERR_INVALID,
@@ -339,7 +260,7 @@ static void what_is_missing_is_an_error(void **state)
 	expect_failure(q, ERR_INVALID, "ConfigMap shop/queue has no key \"n\"");
 	fakecluster_change(QUEUE, "{'data':{'n':'3'}}");
 	fakeloop_advance(10);
-	assert_true(answer_of(q) == 3);
+	assert_true(clusterworld_answer_of(q) == 3);
 	fakecluster_change(QUEUE, "{'data':null}");
 	fakeloop_advance(10);
 	expect_failure(q, ERR_INVALID, "ConfigMap shop/queue has no key \"n\"");
@@ -348,7 +269,7 @@ static void what_is_missing_is_an_error(void **state)
 	expect_failure(q, ERR_INVALID, "ConfigMap shop/queue does not exist");
 	fakecluster_apply(QUEUE, "{'data':{'n':'4'}}");
 	fakeloop_advance(10);
-	assert_true(answer_of(q) == 4);
+	assert_true(clusterworld_answer_of(q) == 4);
 	question_unref(q);
 }
 
@@ -361,20 +282,20 @@ static void one_watch_for_each_object(void **state)
 	(void)state;
 	fakecluster_apply(QUEUE, "{'data':{'n':'1','m':'2'}}");
 	fakecluster_apply(MAPS "/other", "{'data':{'n':'3'}}");
-	assert_true(answer_of(n) == 1);
-	assert_true(answer_of(m) == 2);
-	assert_true(answer_of(n) == 1);
-	assert_true(answer_of(other) == 3);
+	assert_true(clusterworld_answer_of(n) == 1);
+	assert_true(clusterworld_answer_of(m) == 2);
+	assert_true(clusterworld_answer_of(n) == 1);
+	assert_true(clusterworld_answer_of(other) == 3);
 	assert_int_equal(fakecluster_watches(""), 2);
 	/* One of the two is not used any more. */
 	for (int i = 0; i < 5; i++) {
 		fakeloop_advance(100000);
-		assert_true(answer_of(m) == 2);
+		assert_true(clusterworld_answer_of(m) == 2);
 	}
 	assert_int_equal(fakecluster_watches(""), 1);
 	fakecluster_change(QUEUE, "{'data':{'n':'5'}}");
 	fakeloop_advance(10);
-	assert_true(answer_of(n) == 5);
+	assert_true(clusterworld_answer_of(n) == 5);
 	fakeloop_advance(400000);
 	assert_int_equal(fakecluster_watches(""), 0);
 	question_unref(n);
@@ -401,14 +322,14 @@ static void a_hundred_numbers_of_one_object(void **state)
 		q[i] = question(pairs);
 	}
 	for (int i = 0; i < 100; i++) {
-		assert_true(answer_of(q[i]) == 1000 + i);
-		assert_true(answer_of(q[0]) == 1000);
+		assert_true(clusterworld_answer_of(q[i]) == 1000 + i);
+		assert_true(clusterworld_answer_of(q[0]) == 1000);
 	}
 	assert_int_equal(fakecluster_watches(MAPS), 1);
 	fakecluster_change(QUEUE, "{'data':{'n7':'7','n99':'99'}}");
 	fakeloop_advance(50);
 	for (int i = 0; i < 100; i++) {
-		assert_true(answer_of(q[i]) == (i == 7 || i == 99 ? i : 1000 + i));
+		assert_true(clusterworld_answer_of(q[i]) == (i == 7 || i == 99 ? i : 1000 + i));
 		question_unref(q[i]);
 	}
 }
@@ -427,7 +348,7 @@ int __wrap_strcmp(const char *a, const char *b)
 /* Releasing a number must not compare it with all others. */
 static void a_thousand_numbers_of_one_object(void **state)
 {
-	struct scaler_sources s = { .kube = t.sources.kube };
+	struct scaler_sources s = { .kube = world.sources.kube };
 
 	(void)state;
 	keyvalues_part.begin(&s);
@@ -455,15 +376,15 @@ static void too_late(void **state)
 	fakecluster_apply(QUEUE, "{'data':{'n':'1'}}");
 	fakecluster_page(1, 20000);
 	fakecluster_trouble(MAPS, ERR_TEMPORARY, "connection refused");
-	ask(q);
-	handle = ask(q);
+	clusterworld_ask(q);
+	handle = clusterworld_ask(q);
 	fakeloop_advance(1000);
-	assert_int_equal(t.answers, 0);
-	q->type->cancel(handle);
-	fakeloop_advance(ASK_MS);
-	assert_int_equal(t.answers, 1);
-	assert_int_equal(t.err.kind, ERR_TEMPORARY);
-	assert_string_equal(t.err.msg, "ConfigMap shop/queue cannot be read: connection refused");
+	assert_int_equal(world.answers, 0);
+	question_cancel(handle);
+	fakeloop_advance(CLUSTERWORLD_ASK_MS);
+	assert_int_equal(world.answers, 1);
+	assert_int_equal(world.err.kind, ERR_TEMPORARY);
+	assert_string_equal(world.err.msg, "ConfigMap shop/queue cannot be read: connection refused");
 	question_unref(q);
 }
 
@@ -479,44 +400,44 @@ static void forbidden_is_an_error(void **state)
 		"bound in this namespace: secrets is forbidden");
 	fakecluster_trouble(SECRETS, ERR_DENIED, NULL);
 	fakeloop_advance(5000);
-	assert_true(answer_of(q) == 42);
+	assert_true(clusterworld_answer_of(q) == 42);
 	/* Permission is withdrawn while the watch works: an error at once. */
 	fakecluster_trouble(SECRETS, ERR_DENIED, "secrets is forbidden");
 	fakeloop_advance(10);
-	assert_true(answer_of(q) == -1);
+	assert_true(clusterworld_answer_of(q) == -1);
 	question_unref(q);
 }
 
 static void a_number_holds_for_half_a_minute(void **state)
 {
 	struct question *q = question(PLAIN), *late = question(PLAIN "|valueType=int64");
-	void *watch = q->type->watch(&t.sources, q, on_look, NULL);
+	void *watch = q->type->watch(&world.sources, q, clusterworld_on_look, NULL);
 
 	(void)state;
 	assert_int_equal(q->type->watch_report(watch).state, WATCH_STARTING);
 	fakecluster_apply(QUEUE, "{'data':{'n':'1.5'}}");
 	fakeloop_advance(100);
 	assert_int_equal(q->type->watch_report(watch).state, WATCH_ON);
-	assert_true(answer_of(q) == 1.5);
+	assert_true(clusterworld_answer_of(q) == 1.5);
 	fakecluster_trouble(MAPS, ERR_TEMPORARY, "connection refused");
 	fakeloop_advance(10000);
 	fakecluster_change(QUEUE, "{'data':{'n':'2.5'}}");
 	assert_int_equal(q->type->watch_report(watch).state, WATCH_FAILING);
 	assert_non_null(strstr(q->type->watch_report(watch).why, "connection refused"));
-	assert_true(answer_of(q) == 1.5);
+	assert_true(clusterworld_answer_of(q) == 1.5);
 	/* A new number restarts the watch, which does not renew the other one. */
-	assert_true(answer_of(late) == -1);
+	assert_true(clusterworld_answer_of(late) == -1);
 	fakeloop_advance(25000);
-	assert_true(answer_of(q) == -1);
-	assert_int_equal(t.err.kind, ERR_TEMPORARY);
-	assert_non_null(strstr(t.err.msg, "connection refused"));
-	t.looks = 0;
+	assert_true(clusterworld_answer_of(q) == -1);
+	assert_int_equal(world.err.kind, ERR_TEMPORARY);
+	assert_non_null(strstr(world.err.msg, "connection refused"));
+	world.looks = 0;
 	fakecluster_trouble(MAPS, ERR_TEMPORARY, NULL);
 	fakeloop_advance(10000);
-	assert_true(t.looks > 0);
+	assert_true(world.looks > 0);
 	assert_int_equal(q->type->watch_report(watch).state, WATCH_ON);
-	assert_true(answer_of(q) == 2.5);
-	assert_true(answer_of(late) == 2);
+	assert_true(clusterworld_answer_of(q) == 2.5);
+	assert_true(clusterworld_answer_of(late) == 2);
 	q->type->unwatch(watch);
 	question_unref(q);
 	question_unref(late);
@@ -527,30 +448,30 @@ static void a_number_holds_for_half_a_minute(void **state)
 static void looks_when_the_number_changes(void **state)
 {
 	struct question *q = question(PLAIN);
-	void *watch = q->type->watch(&t.sources, q, on_look, NULL);
+	void *watch = q->type->watch(&world.sources, q, clusterworld_on_look, NULL);
 
 	(void)state;
 	fakecluster_apply(QUEUE, "{'data':{'n':'1'}}");
 	fakeloop_advance(100);
-	assert_true(t.looks > 0);
-	t.looks = 0;
+	assert_true(world.looks > 0);
+	world.looks = 0;
 	fakecluster_change(QUEUE, "{'metadata':{'annotations':{'x':'y'}},'data':{'m':'2'}}");
 	fakeloop_advance(100);
 	fakecluster_change(QUEUE, "{'data':{'n':'1.0 '}}");
 	fakeloop_advance(100);
-	assert_int_equal(t.looks, 0);
+	assert_int_equal(world.looks, 0);
 	fakecluster_change(QUEUE, "{'data':{'n':'2'}}");
 	fakeloop_advance(100);
-	assert_int_equal(t.looks, 1);
+	assert_int_equal(world.looks, 1);
 	fakecluster_change(QUEUE, "{'data':{'n':'two'}}");
 	fakeloop_advance(100);
-	assert_int_equal(t.looks, 2);
+	assert_int_equal(world.looks, 2);
 	fakecluster_delete(QUEUE);
 	fakeloop_advance(100);
-	assert_int_equal(t.looks, 3);
+	assert_int_equal(world.looks, 3);
 	fakecluster_apply(QUEUE, "{'data':{'n':'2'}}");
 	fakeloop_advance(100);
-	assert_int_equal(t.looks, 4);
+	assert_int_equal(world.looks, 4);
 	/* A watcher keeps it. */
 	fakeloop_advance(3600000);
 	assert_int_equal(fakecluster_watches(""), 1);
@@ -565,7 +486,7 @@ static void *watches[2];
 static void on_look_end(void *arg)
 {
 	(void)arg;
-	t.looks++;
+	world.looks++;
 	for (size_t i = 0; i < MEM_COUNT(watches); i++)
 		kubernetesresource_scaler_type.unwatch(watches[i]);
 }
@@ -576,9 +497,9 @@ static void one_who_is_told_ends_all(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(watches); i++)
-		watches[i] = q->type->watch(&t.sources, q, on_look_end, NULL);
+		watches[i] = q->type->watch(&world.sources, q, on_look_end, NULL);
 	fakeloop_advance(100);
-	assert_int_equal(t.looks, 1);
+	assert_int_equal(world.looks, 1);
 	question_unref(q);
 }
 

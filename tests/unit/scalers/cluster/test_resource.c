@@ -13,22 +13,12 @@
 
 #include "../pairs.h"
 #include "scalers/scaler.h"
-#include "scalers/scalerbuild.h"
 
 static int build(const char *type, const char *metric_type, const char *metadata, struct scaler *out, struct err *err)
 {
-	struct strmap m = { 0 };
-	struct scaler_params params = { .type = type,
-		.index = 1,
-		.name = "load",
-		.metric_type = metric_type,
-		.metadata = &m };
-	int failed;
+	const struct scaler_params params = { .type = type, .index = 1, .name = "load", .metric_type = metric_type };
 
-	pairs_fill(&m, metadata);
-	failed = scaler_build(&params, out, err);
-	strmap_done(&m);
-	return failed;
+	return pairs_build(&params, metadata, NULL, NULL, out, err);
 }
 
 static void accepted(void **state)

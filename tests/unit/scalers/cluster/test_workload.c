@@ -15,54 +15,31 @@
 
 #include "../../fakes/fakecluster.h"
 #include "../../fakes/fakeloop.h"
-#include "base/log.h"
+#include "../pairs.h"
+#include "clusterworld.h"
+
 #include "base/mem.h"
 #include "scalers/cluster/podcounts.h"
 #include "scalers/cluster/podtable.h"
-#include "scalers/cluster/workload.h"
 #include "scalers/scaler.h"
-#include "scalers/scalerbuild.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define PODS     "/api/v1/namespaces/shop/pods"
-#define ASK_MS   3000
 
-/* Replaces the registry, whose other types would need the real loop. */
-const struct scaler_type *scaler_type_find(const char *name)
-{
-	return strcmp(name, workload_scaler_type.name) == 0 ? &workload_scaler_type : NULL;
-}
-
-const char *scaler_type_names(void)
-{
-	return workload_scaler_type.name;
-}
+const struct scaler_type *const clusterworld_type = &workload_scaler_type;
 
 /* ---- Parameters ---- */
 
-/* "k: v|k: v" */
 static int build(const char *pairs, const char *metric_type, struct scaler *out, struct err *err)
 {
-	struct strmap m = { 0 };
-	struct scaler_params params = { .type = "kubernetes-workload",
+	const struct scaler_params params = { .type = "kubernetes-workload",
 		.index = 1,
 		.namespace_ = "shop",
-		.metric_type = metric_type,
-		.metadata = &m };
-	char *copy = mem_dup(pairs), *rest = copy, *piece;
-	int failed;
+		.metric_type = metric_type };
 
-	while ((piece = strsep(&rest, "|")) != NULL) {
-		char *colon = strstr(piece, ": ");
-
-		*colon = '\0';
-		strmap_set(&m, piece, colon + 2);
-	}
-	free(copy);
-	failed = scaler_build(&params, out, err);
-	strmap_done(&m);
-	return failed;
+	return pairs_build(&params, pairs, NULL, NULL, out, err);
 }
 
 static void accepted(void **state)
@@ -74,11 +51,11 @@ static void accepted(void **state)
 		double activation;
 		enum metric_target_type type;
 	} rows[] = {
-		{ "podSelector: app=web|value: 1", NULL, "app=web", false, 1000, 0, METRIC_AVERAGE_VALUE },
-		{ "podSelector:  app == web , tier in (a, b) |value: 0.5|activationValue: 3.5|groupByNode: true",
-			"Value", "app=web,tier in (a,b)", true, 500, 3.5, METRIC_VALUE },
-		{ "podSelector: !canary|value: 1e3|activationValue: -1|groupByNode: F", "AverageValue", "!canary",
-			false, 1000000, -1, METRIC_AVERAGE_VALUE },
+		{ "podSelector=app=web|value=1", NULL, "app=web", false, 1000, 0, METRIC_AVERAGE_VALUE },
+		{ "podSelector= app == web , tier in (a, b) |value=0.5|activationValue=3.5|groupByNode=true", "Value",
+			"app=web,tier in (a,b)", true, 500, 3.5, METRIC_VALUE },
+		{ "podSelector=!canary|value=1e3|activationValue=-1|groupByNode=F", "AverageValue", "!canary", false,
+			1000000, -1, METRIC_AVERAGE_VALUE },
 	};
 
 	(void)state;
@@ -108,33 +85,30 @@ static void rejected(void **state)
 	static const struct {
 		const char *metadata, *metric_type, *message;
 	} rows[] = {
-		{ "value: 1", NULL,
+		{ "value=1", NULL,
 			"trigger 1 (kubernetes-workload): missing required parameter \"podSelector\" in "
 			"[triggerMetadata]" },
-		{ "podSelector: app=web", NULL, "no value given" },
-		{ "podSelector: app=web|value: 0", NULL, "parameter \"value\" value \"0\" must be greater than 0" },
-		{ "podSelector: app=web|value: -2", NULL, "\"value\" value \"-2\" must be greater than 0" },
-		{ "podSelector: app=web|value: one", NULL, "\"value\" value \"one\": must be a number" },
-		{ "podSelector: app=web|value: 1|activationValue: x", NULL,
+		{ "podSelector=app=web", NULL, "no value given" },
+		{ "podSelector=app=web|value=0", NULL, "parameter \"value\" value \"0\" must be greater than 0" },
+		{ "podSelector=app=web|value=-2", NULL, "\"value\" value \"-2\" must be greater than 0" },
+		{ "podSelector=app=web|value=one", NULL, "\"value\" value \"one\": must be a number" },
+		{ "podSelector=app=web|value=1|activationValue=x", NULL,
 			"\"activationValue\" value \"x\": must be a number" },
-		{ "podSelector: app=web|value: 1|groupByNode: yes", NULL,
+		{ "podSelector=app=web|value=1|groupByNode=yes", NULL,
 			"\"groupByNode\" value \"yes\": must be true or false" },
-		{ "podSelector: app in web|value: 1", NULL,
+		{ "podSelector=app in web|value=1", NULL,
 			"parameter \"podSelector\": error parsing pod selector: \"app in web\" (character 8): "
 			"\"in\" and \"notin\" need values in brackets" },
-		{ "podSelector: app=web|value: 1", "Utilization", "'Utilization' metric type is unsupported" },
+		{ "podSelector=app=web|value=1", "Utilization", "'Utilization' metric type is unsupported" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct scaler s;
 		struct err err = { 0 };
+		int rc = build(rows[i].metadata, rows[i].metric_type, &s, &err);
 
-		if (build(rows[i].metadata, rows[i].metric_type, &s, &err) == 0)
-			fail_msg("%s was accepted", rows[i].metadata);
-		assert_int_equal(err.kind, ERR_INVALID);
-		if (!strstr(err.msg, rows[i].message))
-			fail_msg("%s: said \"%s\"", rows[i].metadata, err.msg);
+		pairs_refused(rc, rows[i].metadata, &err, rows[i].message);
 	}
 }
 
@@ -143,47 +117,23 @@ static void unknown_keys(void **state)
 	struct scaler s;
 
 	(void)state;
-	assert_int_equal(build("podSelector: app=web|value: 1|groupbyNode: true", NULL, &s, NULL), 0);
+	assert_int_equal(build("podSelector=app=web|value=1|groupbyNode=true", NULL, &s, NULL), 0);
 	assert_string_equal(s.unknown, "\"groupbyNode\" (did you mean \"groupByNode\"?)");
 	scaler_done(&s);
 }
 
 /* ---- Counting ---- */
 
-static struct {
-	struct scaler_sources sources;
-	int answers, looks;
-	double value;
-	struct err err;
-} t;
-
-static void drop_line(void *arg, enum log_level level, const char *line)
-{
-	(void)arg;
-	(void)level;
-	(void)line;
-}
-
 static int setup(void **state)
 {
 	(void)state;
-	memset(&t, 0, sizeof(t));
-	log_set_sink(drop_line, NULL);
-	t.sources.loop = fakeloop_start();
-	t.sources.kube = fakecluster_start(t.sources.loop);
-	podcounts_part.begin(&t.sources);
-	return 0;
+	return clusterworld_setup(&podcounts_part);
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	podcounts_part.end(&t.sources);
-	fakeloop_advance(0);
-	fakecluster_end();
-	fakeloop_end();
-	log_set_sink(NULL, NULL);
-	return 0;
+	return clusterworld_teardown(&podcounts_part);
 }
 
 static void pod(const char *name, const char *app, const char *phase, const char *node)
@@ -195,23 +145,6 @@ static void pod(const char *name, const char *app, const char *phase, const char
 
 	fakecluster_apply(path, text);
 	fakecluster_change(path, status);
-}
-
-static void on_answer(void *arg, const struct answer *answer, const struct err *err)
-{
-	(void)arg;
-	t.answers++;
-	t.value = answer ? answer->value : -1;
-	assert_true(!answer == !!err);
-	err_clear(&t.err);
-	if (err)
-		t.err = *err;
-}
-
-static void on_look(void *arg)
-{
-	(void)arg;
-	t.looks++;
 }
 
 static struct question *question(const char *metadata)
@@ -227,32 +160,13 @@ static struct question *question(const char *metadata)
 	return q;
 }
 
-static void *ask(struct question *q)
-{
-	return q->type->ask(&t.sources, q, loop_now_ms(t.sources.loop) + ASK_MS, on_answer, NULL);
-}
-
-/* The answer; -1: an error in t.err. */
-static double answer_of(struct question *q)
-{
-	int before = t.answers;
-
-	ask(q);
-	assert_int_equal(t.answers, before);
-	fakeloop_advance(100);
-	if (t.answers == before)
-		fakeloop_advance(ASK_MS);
-	assert_int_equal(t.answers, before + 1);
-	return t.value;
-}
-
 static void counts_what_has_not_ended(void **state)
 {
-	struct question *pods = question("podSelector: app=web|value: 1"),
-			*nodes = question("podSelector: app=web|value: 1|groupByNode: true");
+	struct question *pods = question("podSelector=app=web|value=1"),
+			*nodes = question("podSelector=app=web|value=1|groupByNode=true");
 
 	(void)state;
-	assert_true(answer_of(pods) == 0); /* the API server has no pods */
+	assert_true(clusterworld_answer_of(pods) == 0); /* the API server has no pods */
 	pod("a", "web", "Running", "n1");
 	pod("b", "web", "Pending", "");
 	pod("c", "web", "Unknown", "n1");
@@ -260,19 +174,19 @@ static void counts_what_has_not_ended(void **state)
 	pod("e", "web", "Failed", "n3");
 	pod("f", "db", "Running", "n4");
 	fakeloop_advance(10);
-	assert_true(answer_of(pods) == 3);
-	assert_true(answer_of(nodes) == 1);
+	assert_true(clusterworld_answer_of(pods) == 3);
+	assert_true(clusterworld_answer_of(nodes) == 1);
 	fakecluster_change(PODS "/b", "{'spec':{'nodeName':'n2'},'status':{'phase':'Running'}}");
 	fakeloop_advance(10);
-	assert_true(answer_of(pods) == 3);
-	assert_true(answer_of(nodes) == 2);
+	assert_true(clusterworld_answer_of(pods) == 3);
+	assert_true(clusterworld_answer_of(nodes) == 2);
 	fakecluster_change(PODS "/b", "{'status':{'phase':'Succeeded'}}"); /* reported as deleted */
 	fakecluster_change(PODS "/c", "{'metadata':{'labels':{'app':'other'}}}");
 	fakecluster_delete(PODS "/a");
 	pod("g", "web", "Running", "n5");
 	fakeloop_advance(10);
-	assert_true(answer_of(pods) == 1);
-	assert_true(answer_of(nodes) == 1);
+	assert_true(clusterworld_answer_of(pods) == 1);
+	assert_true(clusterworld_answer_of(nodes) == 1);
 	assert_int_equal(fakecluster_watches(PODS), 1); /* one for both */
 	question_unref(pods);
 	question_unref(nodes);
@@ -280,26 +194,26 @@ static void counts_what_has_not_ended(void **state)
 
 static void one_watch_per_namespace_and_selector(void **state)
 {
-	struct question *web = question("podSelector: app=web|value: 1"),
-			*same = question("podSelector:  app == web|value: 7"),
-			*db = question("podSelector: app=db|value: 1");
+	struct question *web = question("podSelector=app=web|value=1"),
+			*same = question("podSelector= app == web|value=7"),
+			*db = question("podSelector=app=db|value=1");
 
 	(void)state;
-	answer_of(web);
-	answer_of(same);
+	clusterworld_answer_of(web);
+	clusterworld_answer_of(same);
 	assert_int_equal(fakecluster_watches(""), 1);
-	answer_of(db);
+	clusterworld_answer_of(db);
 	assert_int_equal(fakecluster_watches(""), 2);
 	/* Not used any more. */
 	fakeloop_advance(240000);
-	answer_of(web);
+	clusterworld_answer_of(web);
 	fakeloop_advance(100000);
 	assert_int_equal(fakecluster_watches(""), 1);
 	fakeloop_advance(300000);
 	assert_int_equal(fakecluster_watches(PODS), 0);
 	/* Used again. */
 	pod("a", "web", "Running", "n1");
-	assert_true(answer_of(web) == 1);
+	assert_true(clusterworld_answer_of(web) == 1);
 	question_unref(web);
 	question_unref(same);
 	question_unref(db);
@@ -307,7 +221,7 @@ static void one_watch_per_namespace_and_selector(void **state)
 
 static void waits_for_the_first_list(void **state)
 {
-	struct question *q = question("podSelector: app=web|value: 1");
+	struct question *q = question("podSelector=app=web|value=1");
 	void *handle;
 
 	(void)state;
@@ -318,91 +232,91 @@ static void waits_for_the_first_list(void **state)
 		pod(name, "web", "Running", "n");
 	}
 	fakecluster_page(5, 500);
-	ask(q);
-	handle = ask(q);
+	clusterworld_ask(q);
+	handle = clusterworld_ask(q);
 	fakeloop_advance(1000);
-	assert_int_equal(t.answers, 0); /* an incomplete list gives no count */
-	q->type->cancel(handle);
+	assert_int_equal(world.answers, 0); /* an incomplete list gives no count */
+	question_cancel(handle);
 	fakeloop_advance(2000);
-	assert_int_equal(t.answers, 1);
-	assert_true(t.value == 20);
+	assert_int_equal(world.answers, 1);
+	assert_true(world.value == 20);
 	question_unref(q);
 }
 
 static void too_late(void **state)
 {
-	struct question *q = question("podSelector: app=web|value: 1");
+	struct question *q = question("podSelector=app=web|value=1");
 
 	(void)state;
 	pod("a", "web", "Running", "n");
 	pod("b", "web", "Running", "n");
 	fakecluster_page(1, 20000);
-	ask(q);
-	fakeloop_advance(ASK_MS - 1);
-	assert_int_equal(t.answers, 0);
+	clusterworld_ask(q);
+	fakeloop_advance(CLUSTERWORLD_ASK_MS - 1);
+	assert_int_equal(world.answers, 0);
 	fakeloop_advance(1);
-	assert_int_equal(t.answers, 1);
-	assert_int_equal(t.err.kind, ERR_TEMPORARY);
-	assert_string_equal(t.err.msg, "pods in shop: the list of pods did not come in time");
+	assert_int_equal(world.answers, 1);
+	assert_int_equal(world.err.kind, ERR_TEMPORARY);
+	assert_string_equal(world.err.msg, "pods in shop: the list of pods did not come in time");
 	question_unref(q);
 }
 
 static void forbidden_is_an_error(void **state)
 {
-	struct question *q = question("podSelector: app=web|value: 1");
+	struct question *q = question("podSelector=app=web|value=1");
 
 	(void)state;
 	pod("a", "web", "Running", "n");
 	fakecluster_trouble(PODS, ERR_DENIED, "pods is forbidden");
-	assert_true(answer_of(q) == -1);
-	assert_int_equal(t.err.kind, ERR_DENIED);
-	assert_non_null(strstr(t.err.msg,
+	assert_true(clusterworld_answer_of(q) == -1);
+	assert_int_equal(world.err.kind, ERR_DENIED);
+	assert_non_null(strstr(world.err.msg,
 		"pods in shop: pods cannot be counted: a role with the verbs list and watch on pods is missing"));
-	assert_non_null(strstr(t.err.msg, "pods is forbidden"));
+	assert_non_null(strstr(world.err.msg, "pods is forbidden"));
 	fakecluster_trouble(PODS, ERR_DENIED, NULL);
 	fakeloop_advance(5000);
-	assert_true(answer_of(q) == 1);
+	assert_true(clusterworld_answer_of(q) == 1);
 	/* Permission is withdrawn while the watch works: an error at once. */
 	fakecluster_trouble(PODS, ERR_DENIED, "pods is forbidden");
 	fakeloop_advance(10);
-	assert_true(answer_of(q) == -1);
+	assert_true(clusterworld_answer_of(q) == -1);
 	question_unref(q);
 }
 
 static void a_count_holds_for_half_a_minute(void **state)
 {
-	struct question *q = question("podSelector: app=web|value: 1");
-	void *watch = q->type->watch(&t.sources, q, on_look, NULL);
+	struct question *q = question("podSelector=app=web|value=1");
+	void *watch = q->type->watch(&world.sources, q, clusterworld_on_look, NULL);
 
 	(void)state;
 	assert_int_equal(q->type->watch_report(watch).state, WATCH_STARTING);
 	pod("a", "web", "Running", "n");
 	fakeloop_advance(100);
 	assert_int_equal(q->type->watch_report(watch).state, WATCH_ON);
-	assert_true(answer_of(q) == 1);
+	assert_true(clusterworld_answer_of(q) == 1);
 	fakecluster_trouble(PODS, ERR_TEMPORARY, "connection refused");
 	fakeloop_advance(10000);
 	fakecluster_delete(PODS "/a");
 	assert_int_equal(q->type->watch_report(watch).state, WATCH_FAILING);
 	assert_non_null(strstr(q->type->watch_report(watch).why, "connection refused"));
-	assert_true(answer_of(q) == 1);
+	assert_true(clusterworld_answer_of(q) == 1);
 	fakeloop_advance(25000);
-	assert_true(answer_of(q) == -1);
-	assert_int_equal(t.err.kind, ERR_TEMPORARY);
-	assert_non_null(strstr(t.err.msg, "connection refused"));
-	t.looks = 0;
+	assert_true(clusterworld_answer_of(q) == -1);
+	assert_int_equal(world.err.kind, ERR_TEMPORARY);
+	assert_non_null(strstr(world.err.msg, "connection refused"));
+	world.looks = 0;
 	fakecluster_trouble(PODS, ERR_TEMPORARY, NULL);
 	fakeloop_advance(5000);
-	assert_true(t.looks > 0);
+	assert_true(world.looks > 0);
 	assert_int_equal(q->type->watch_report(watch).state, WATCH_ON);
-	assert_true(answer_of(q) == 0);
+	assert_true(clusterworld_answer_of(q) == 0);
 	q->type->unwatch(watch);
 	question_unref(q);
 }
 
 static void listed_anew_old_and_new_are_not_added(void **state)
 {
-	struct question *q = question("podSelector: app=web|value: 1");
+	struct question *q = question("podSelector=app=web|value=1");
 
 	(void)state;
 	for (int i = 0; i < 4; i++) {
@@ -411,7 +325,7 @@ static void listed_anew_old_and_new_are_not_added(void **state)
 		snprintf(name, sizeof(name), "old%d", i);
 		pod(name, "web", "Running", "n");
 	}
-	assert_true(answer_of(q) == 4);
+	assert_true(clusterworld_answer_of(q) == 4);
 	fakecluster_hold_watches(true);
 	for (int i = 0; i < 4; i++) {
 		MEM_AUTO char *path = mem_printf(PODS "/old%d", i);
@@ -426,9 +340,9 @@ static void listed_anew_old_and_new_are_not_added(void **state)
 	fakecluster_relist(PODS);
 	fakecluster_hold_watches(false);
 	fakeloop_advance(2500);
-	assert_true(answer_of(q) == 4);
+	assert_true(clusterworld_answer_of(q) == 4);
 	fakeloop_advance(10000);
-	assert_true(answer_of(q) == 5);
+	assert_true(clusterworld_answer_of(q) == 5);
 	question_unref(q);
 }
 
@@ -436,31 +350,31 @@ static void listed_anew_old_and_new_are_not_added(void **state)
 
 static void looks_when_the_count_changes(void **state)
 {
-	struct question *pods = question("podSelector: app=web|value: 1"),
-			*nodes = question("podSelector: app=web|value: 1|groupByNode: true");
-	void *by_pod = pods->type->watch(&t.sources, pods, on_look, NULL), *by_node;
+	struct question *pods = question("podSelector=app=web|value=1"),
+			*nodes = question("podSelector=app=web|value=1|groupByNode=true");
+	void *by_pod = pods->type->watch(&world.sources, pods, clusterworld_on_look, NULL), *by_node;
 
 	(void)state;
 	pod("a", "web", "Running", "n1");
 	fakeloop_advance(100);
-	assert_true(t.looks > 0);
-	t.looks = 0;
+	assert_true(world.looks > 0);
+	world.looks = 0;
 	fakecluster_change(PODS "/a", "{'metadata':{'annotations':{'x':'y'}}}");
 	fakeloop_advance(100);
-	assert_int_equal(t.looks, 0);
+	assert_int_equal(world.looks, 0);
 	pod("b", "web", "Running", "n1");
 	fakeloop_advance(100);
-	assert_int_equal(t.looks, 1);
+	assert_int_equal(world.looks, 1);
 	/* It uses the same watch; another pod on the same node does not change it. */
 	pods->type->unwatch(by_pod);
-	by_node = nodes->type->watch(&t.sources, nodes, on_look, NULL);
-	t.looks = 0;
+	by_node = nodes->type->watch(&world.sources, nodes, clusterworld_on_look, NULL);
+	world.looks = 0;
 	pod("c", "web", "Running", "n1");
 	fakeloop_advance(100);
-	assert_int_equal(t.looks, 0);
+	assert_int_equal(world.looks, 0);
 	pod("d", "web", "Running", "n2");
 	fakeloop_advance(100);
-	assert_int_equal(t.looks, 1);
+	assert_int_equal(world.looks, 1);
 	/* A watcher keeps it. */
 	fakeloop_advance(3600000);
 	assert_int_equal(fakecluster_watches(""), 1);
@@ -476,20 +390,20 @@ static void *watches[2];
 static void on_look_end(void *arg)
 {
 	(void)arg;
-	t.looks++;
+	world.looks++;
 	for (size_t i = 0; i < COUNT(watches); i++)
 		workload_scaler_type.unwatch(watches[i]);
 }
 
 static void one_who_is_told_ends_all(void **state)
 {
-	struct question *q = question("podSelector: app=web|value: 1");
+	struct question *q = question("podSelector=app=web|value=1");
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(watches); i++)
-		watches[i] = q->type->watch(&t.sources, q, on_look_end, NULL);
+		watches[i] = q->type->watch(&world.sources, q, on_look_end, NULL);
 	fakeloop_advance(100);
-	assert_int_equal(t.looks, 1);
+	assert_int_equal(world.looks, 1);
 	question_unref(q);
 }
 

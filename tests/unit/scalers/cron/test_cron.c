@@ -13,11 +13,10 @@
 #include "../pairs.h"
 #include "base/timestamp.h"
 #include "base/zonefile.h"
-#include "scalers/cron/cron.h"
 #include "scalers/cron/cronwindow.h"
 #include "scalers/scaler.h"
-#include "scalers/scalerbuild.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 #define COUNT(a)  (sizeof(a) / sizeof((a)[0]))
 #define MINUTE_MS INT64_C(60000)
@@ -35,18 +34,12 @@ const char *scaler_type_names(void)
 
 static int build(const char *pairs, const char *metric_type, struct scaler *out, struct err *err)
 {
-	struct strmap m = { 0 };
-	struct scaler_params params = { .type = "cron",
+	const struct scaler_params params = { .type = "cron",
 		.index = 0,
 		.namespace_ = "shop",
-		.metric_type = metric_type,
-		.metadata = &m };
-	int failed;
+		.metric_type = metric_type };
 
-	pairs_fill(&m, pairs);
-	failed = scaler_build(&params, out, err);
-	strmap_done(&m);
-	return failed;
+	return pairs_build(&params, pairs, NULL, NULL, out, err);
 }
 
 /* ---- Parameters ---- */
@@ -128,12 +121,9 @@ static void rejected(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct scaler s;
 		struct err err = { 0 };
+		int rc = build(rows[i].metadata, rows[i].metric_type, &s, &err);
 
-		if (build(rows[i].metadata, rows[i].metric_type, &s, &err) == 0)
-			fail_msg("%s was accepted", rows[i].metadata);
-		assert_int_equal(err.kind, ERR_INVALID);
-		if (!strstr(err.msg, rows[i].message))
-			fail_msg("%s: said \"%s\"", rows[i].metadata, err.msg);
+		pairs_refused(rc, rows[i].metadata, &err, rows[i].message);
 	}
 }
 
@@ -348,11 +338,11 @@ static void asked(void **state)
 		void *handle;
 
 		build_around_now(open ? -10 : 10, 20, &s);
-		handle = s.type->ask(&sources, s.question, loop_now_ms(h.loop) + 1000, on_answer, &h);
-		s.type->cancel(handle);
+		handle = question_ask(s.question, &sources, loop_now_ms(h.loop) + 1000, on_answer, &h);
+		question_cancel(handle);
 		fakeloop_advance(10);
 		assert_int_equal(h.count, 0);
-		s.type->ask(&sources, s.question, loop_now_ms(h.loop) + 1000, on_answer, &h);
+		question_ask(s.question, &sources, loop_now_ms(h.loop) + 1000, on_answer, &h);
 		assert_int_equal(h.count, 0);
 		fakeloop_advance(0);
 		assert_int_equal(h.count, 1);

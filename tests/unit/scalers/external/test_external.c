@@ -15,11 +15,11 @@
 #include "../pairs.h"
 #include "../tlsrows.h"
 #include "base/mem.h"
-#include "scalers/external/external.h"
 #include "scalers/external/externalmessages.h"
 #include "scalers/external/externalscaler.pb-c.h"
 #include "scalers/scalerbuild.h"
 #include "scalers/sources.h"
+#include "scalers/types.h"
 
 #define NEEDED "scalerAddress=s:1"
 
@@ -491,7 +491,7 @@ static void answers(const char *first, size_t first_len, const char *second, siz
 
 static void *ask(struct question *q, int64_t within_ms)
 {
-	return external_scaler_type.ask(&w.sources, q, loop_now_ms(w.loop) + within_ms, on_answer, NULL);
+	return question_ask(q, &w.sources, loop_now_ms(w.loop) + within_ms, on_answer, NULL);
 }
 
 static void asking_needs_value_and_activity(void **state)
@@ -523,8 +523,8 @@ static void asking_needs_value_and_activity(void **state)
 		w.one.question->source);
 	assert_string_equal(w.said, said);
 	answers(BYTES("\x0a\x02\x10\x07"), BYTES("\x08\x01"));
-	external_scaler_type.cancel(ask(w.one.question, 5000));
-	external_scaler_type.cancel(ask(w.whole.question, 5000));
+	question_cancel(ask(w.one.question, 5000));
+	question_cancel(ask(w.whole.question, 5000));
 	ask(w.one.question, 5000);
 	UNTIL(w.done);
 	assert_int_equal(w.done, 1); /* not answered for the cancelled ones, which were asked before */

@@ -83,10 +83,7 @@ static const struct httpsource_type http = { .state_size = sizeof(unsigned),
 	.request = request,
 	.read = judge,
 	.lost = lost };
-static const struct scaler_type type = { .name = "tested",
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
-	.http = &http };
+static const struct scaler_type type = { .name = "tested", .asker = &httpsource_asker, .http = &http };
 
 /* A type that takes bodies in pieces, and may refuse them. */
 static size_t pieces_len;
@@ -109,8 +106,7 @@ static const struct httpsource_type http_in_pieces = { .state_size = sizeof(unsi
 	.piece = piece,
 	.lost = lost };
 static const struct scaler_type type_in_pieces = { .name = "pieces",
-	.ask = httpsource_ask,
-	.cancel = httpsource_cancel,
+	.asker = &httpsource_asker,
 	.http = &http_in_pieces };
 
 struct got {
@@ -165,7 +161,7 @@ static struct got ask_for(struct stage *s, int64_t time_ms)
 {
 	struct got g = { .done = 0 };
 
-	httpsource_ask(&s->sources, s->question, loop_now_ms(s->w->f->loop) + time_ms, on_got, &g);
+	question_ask(s->question, &s->sources, loop_now_ms(s->w->f->loop) + time_ms, on_got, &g);
 	assert_int_equal(g.done, 0);
 	UNTIL(s->w->f, g.done);
 	assert_int_equal(g.done, 1);
@@ -450,12 +446,12 @@ static void nothing_comes_after_a_cancel(void **state)
 
 	stage_setup(&s, *state, NULL);
 	plan.paths[0] = "/hold";
-	first = httpsource_ask(&s.sources, s.question, loop_now_ms(s.w->f->loop) + 3000, on_got, &g);
+	first = question_ask(s.question, &s.sources, loop_now_ms(s.w->f->loop) + 3000, on_got, &g);
 	UNTIL(s.w->f, s.w->held_count == 1);
 	plan.unfit = true;
-	second = httpsource_ask(&s.sources, s.question, loop_now_ms(s.w->f->loop) + 3000, on_got, &g);
-	httpsource_cancel(first);
-	httpsource_cancel(second);
+	second = question_ask(s.question, &s.sources, loop_now_ms(s.w->f->loop) + 3000, on_got, &g);
+	question_cancel(first);
+	question_cancel(second);
 	UNTIL(s.w->f, s.w->gone == 1);
 	assert_int_equal(g.done, 0);
 	assert_int_equal(plan.notes_done, 2);
@@ -506,8 +502,8 @@ static void no_project_in_time(void **state)
 	assert_int_equal(g.err.kind, ERR_TEMPORARY);
 	assert_string_equal(g.err.msg, "tested server: no Google token in time, which the project comes with");
 	g = (struct got){ .done = 0 };
-	first = httpsource_ask(&s.sources, s.question, loop_now_ms(s.w->f->loop) + 3000, on_got, &g);
-	httpsource_cancel(first);
+	first = question_ask(s.question, &s.sources, loop_now_ms(s.w->f->loop) + 3000, on_got, &g);
+	question_cancel(first);
 	UNTIL(s.w->f, s.w->held_count == 1);
 	assert_int_equal(g.done, 0);
 	assert_int_equal(plan.notes_done, 2);

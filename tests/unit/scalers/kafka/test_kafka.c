@@ -22,23 +22,9 @@
 static int build(const char *type, const char *metadata, const char *auth, int64_t polling_ms, struct scaler *out,
 	struct err *err)
 {
-	struct strmap m = { 0 }, a = { 0 }, e = { 0 };
-	struct scaler_params params = { .type = type,
-		.index = 1,
-		.polling_ms = polling_ms,
-		.metadata = &m,
-		.auth = &a,
-		.env = &e };
-	int failed;
+	const struct scaler_params params = { .type = type, .index = 1, .polling_ms = polling_ms };
 
-	pairs_fill(&m, metadata);
-	pairs_fill(&a, auth);
-	pairs_fill(&e, "KAFKA=e:1|GROUP=by-env|TOPIC=env-topic");
-	failed = scaler_build(&params, out, err);
-	strmap_done(&m);
-	strmap_done(&a);
-	strmap_done(&e);
-	return failed;
+	return pairs_build(&params, metadata, auth, "KAFKA=e:1|GROUP=by-env|TOPIC=env-topic", out, err);
 }
 
 #define K     "kafka"

@@ -22,27 +22,15 @@
 #include "scalers/metricsapi/serviceurls.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
-#include "scalers/scalerbuild.h"
 #include "scalers/sources.h"
 
 /* ---- Parameters ---- */
 
 static int build(const char *metadata, const char *auth, const char *metric_type, struct scaler *out, struct err *err)
 {
-	struct strmap m = { 0 }, a = { 0 };
-	struct scaler_params params = { .type = "metrics-api",
-		.index = 2,
-		.metric_type = metric_type,
-		.metadata = &m,
-		.auth = &a };
-	int failed;
+	const struct scaler_params params = { .type = "metrics-api", .index = 2, .metric_type = metric_type };
 
-	pairs_fill(&m, metadata);
-	pairs_fill(&a, auth);
-	failed = scaler_build(&params, out, err);
-	strmap_done(&m);
-	strmap_done(&a);
-	return failed;
+	return pairs_build(&params, metadata, auth, NULL, out, err);
 }
 
 #define URL "url=http://api.shop:8080/stats?x=1|"
@@ -503,7 +491,7 @@ static void *ask(const char *metadata)
 {
 	memset(&t, 0, sizeof(t));
 	assert_int_equal(build(metadata, NULL, NULL, &asked, NULL), 0);
-	return asked.type->ask(&sources, asked.question, loop_now_ms(sources.loop) + 5000, on_answer, NULL);
+	return question_ask(asked.question, &sources, loop_now_ms(sources.loop) + 5000, on_answer, NULL);
 }
 
 /* Checks that there was exactly one answer, and that nothing is left. */
@@ -718,7 +706,7 @@ static void retry_after_is_respected(void **state)
 	assert_int_equal(t.err.kind, ERR_TEMPORARY);
 	done();
 	handle = ask(SAME);
-	asked.type->cancel(handle);
+	question_cancel(handle);
 	t.answers = 1;
 	done();
 	for (int i = 0; i < 2; i++) {
@@ -738,13 +726,13 @@ static void cancelled_at_any_time(void **state)
 	void *handle = ask(PODS "sum");
 
 	(void)state;
-	asked.type->cancel(handle);
+	question_cancel(handle);
 	t.answers = 1;
 	done();
 	handle = ask(PODS "sum");
 	give_slices(6);
 	give(1, 200, "{\"a\":4}");
-	asked.type->cancel(handle);
+	question_cancel(handle);
 	assert_int_equal(t.answers, 0);
 	t.answers = 1;
 	done();

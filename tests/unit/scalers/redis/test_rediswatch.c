@@ -67,7 +67,7 @@ static int world_teardown(void **state)
 	if (w->sources.redis_watches)
 		rediswatch_part.end(&w->sources);
 	pool_free(w->sources.redis);
-	redisendpoint_unref(w->endpoint);
+	endpoint_unref(w->endpoint);
 	client_close(&w->query);
 	client_close(&w->sub);
 	close(w->listener);
@@ -280,8 +280,8 @@ static void the_key_moves_to_another_server(void **state)
 	rediswatch_set_endpoint(w->watch, other);
 	UNTIL(w->f, client_ended(&w->sub));
 	UNTIL(w->f, rediswatch_report(w->watch).state == WATCH_FAILING);
-	redisendpoint_unref(other);
-	redisendpoint_unref(same);
+	endpoint_unref(other);
+	endpoint_unref(same);
 }
 
 static void words_of_notify(void **state)
