@@ -13,7 +13,7 @@
 #include "kube/objecttext.h"
 #include "kube/session.h"
 #include "kube/status.h"
-#include "kube/stream.h"
+#include "kube/watchstream.h"
 
 #define DEADLINE_DEFAULT_MS 10000
 #define TOO_MANY_WAIT_MS    1000        /* after a 429 without Retry-After, as in client-go */
@@ -73,7 +73,7 @@ enum call_state {
 struct kube {
 	struct session session; /* shared with the streams */
 	struct httpc *call_pool;
-	struct streams streams;
+	struct watchstreams streams;
 	int64_t writes_until_ms; /* 0: no limit */
 
 	/*
@@ -140,7 +140,7 @@ int kube_refresh(struct kube *k, bool *changed, struct err *err)
 	k->session.credentials = credentials_new(k->session.config);
 	if (!same_connection(old, k->session.credentials)) {
 		httpc_drop_connections(k->call_pool);
-		stream_reset_links(&k->streams);
+		watchstream_reset_links(&k->streams);
 	}
 	credentials_release(old);
 	log_debug("kube", "the credentials changed (%s)", k->session.config->source);
@@ -391,7 +391,7 @@ static void on_no_answer(struct kube_call *c, const struct err *err)
 	struct err wrapped = *err;
 
 	session_unanswered(&c->k->session, c->verb->name, err);
-	stream_doubt_links(&c->k->streams, c->sent_at_ms);
+	watchstream_check_links(&c->k->streams, c->sent_at_ms);
 	if (err->kind == ERR_TEMPORARY && !c->verb->writes && !c->resent_after_break && left_ms(c) > 0) {
 		c->resent_after_break = true;
 		send_again(c);
@@ -629,7 +629,7 @@ void kube_free(struct kube *k)
 	for (int p = 0; p < KUBE_PRIORITIES; p++)
 		drop_calls(&k->queued[p]);
 	drop_calls(&k->under_way);
-	stream_free_links(&k->streams);
+	watchstream_free_links(&k->streams);
 	loop_task_cancel(k->session.loop, &k->session.refresh_task);
 	httpc_free(k->call_pool);
 	credentials_release(k->session.credentials);
@@ -641,7 +641,7 @@ const char *kube_trouble(struct kube *k)
 	return session_trouble(&k->session);
 }
 
-struct streams *kube_streams(struct kube *k)
+struct watchstreams *kube_watchstreams(struct kube *k)
 {
 	return &k->streams;
 }

@@ -23,7 +23,7 @@
 
 struct kube;
 struct kube_call;
-struct streams;
+struct watchstreams;
 
 struct kube *kube_new(struct loop *loop, struct kube_config *config /* borrowed, outlives */,
 	struct counters *counters /* borrowed, may be NULL */, struct err *err);
@@ -139,7 +139,7 @@ int kube_refresh(struct kube *k, bool *changed, struct err *err);
 const char *kube_trouble(struct kube *k);
 
 struct loop *kube_loop(struct kube *k);
-struct streams *kube_streams(struct kube *k); /* for kube/watch */
+struct watchstreams *kube_watchstreams(struct kube *k); /* for kube/watch */
 
 /* Percent-encodes a path segment into out; NULL if it does not fit. */
 char *kube_escape(const char *text, char *out, size_t size);

@@ -3,7 +3,7 @@
 #define KUBE_SESSION_H
 
 /*
- * Shared by a client's short calls (kube/client, which owns it) and streams (kube/stream): the
+ * Shared by a client's short calls (kube/client, which owns it) and streams (kube/watchstream): the
  * current credentials and the request counters.
  */
 

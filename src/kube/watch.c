@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "kube/denial.h"
 #include "kube/status.h"
-#include "kube/stream.h"
+#include "kube/watchstream.h"
 
 #define PAGE_DEFAULT     50
 #define LIST_DEADLINE_MS 30000
@@ -50,7 +50,7 @@ struct watch {
 	bool listed_a_page;      /* of the list under way */
 
 	struct kube_call *call;     /* while listing */
-	struct kube_stream *stream; /* while streaming */
+	struct watchstream *stream; /* while streaming */
 	struct watch_lines *lines;  /* while streaming */
 	int stream_status;
 	bool heard;          /* the stream has delivered a line */
@@ -108,7 +108,7 @@ static void start_stream(struct watch *w)
 	w->lines = watch_lines_new(LINE_MAX_BYTES);
 	w->stream_status = 0;
 	w->heard = false;
-	w->stream = kube_stream_start(kube_streams(w->k), buf_text(&path), SILENCE_MS, &stream_events, w);
+	w->stream = watchstream_start(kube_watchstreams(w->k), buf_text(&path), SILENCE_MS, &stream_events, w);
 	buf_done(&path);
 }
 
@@ -118,7 +118,7 @@ static void watch_enter(struct watch *w, enum watch_state to)
 	loop_timer_cancel(&w->timer);
 	kube_cancel(w->call);
 	w->call = NULL;
-	kube_stream_cancel(w->stream);
+	watchstream_cancel(w->stream);
 	w->stream = NULL;
 	watch_lines_free(w->lines);
 	w->lines = NULL;

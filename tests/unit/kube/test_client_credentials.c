@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "client_fixture.h"
-#include "kube/stream.h"
+#include "kube/watchstream.h"
 
 /* ---- Credentials ---- */
 
@@ -135,13 +135,13 @@ static void a_denied_stream_has_the_credentials_read_again(void **state)
 	assert_non_null(mkdtemp(folder));
 	kube = client_with_token_file(f, &config, folder);
 	token = mem_printf("%s/token", folder);
-	kube_stream_start(kube_streams(kube), "/w", 0, &events, &done);
+	watchstream_start(kube_watchstreams(kube), "/w", 0, &events, &done);
 	r = fakeapi_next(f->api);
 	assert_string_equal(r->authorization, "Bearer old");
 	write_file(token, "renewed");
 	fakeapi_reply(r, 401, "{}");
 	fakeapi_turn_until(f->api, &done);
-	kube_stream_start(kube_streams(kube), "/w", 0, &events, &done);
+	watchstream_start(kube_watchstreams(kube), "/w", 0, &events, &done);
 	assert_string_equal(fakeapi_next(f->api)->authorization, "Bearer renewed");
 	kube_free(kube);
 	kube_config_done(&config);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kube/stream.h"
+#include "kube/watchstream.h"
 
 #include <stdlib.h>
 #include <utlist.h>
@@ -18,16 +18,16 @@
 #define DOUBT_EVERY_MS 30000
 
 /* Streams that share one connection. */
-struct stream_link {
+struct watchstream_link {
 	struct session *session; /* borrowed */
-	struct stream_link *prev, *next;
+	struct watchstream_link *prev, *next;
 	struct httpc *pool;
-	struct kube_stream *streams;
+	struct watchstream *streams;
 	unsigned count;
 	bool shared;               /* HTTP/2: streams share a connection */
 	unsigned age;              /* number of deliberate reconnects */
 	unsigned answered;         /* answered live streams of this age: the connection can carry more */
-	struct kube_stream *ahead; /* the first stream, while the others wait for it; NULL */
+	struct watchstream *ahead; /* the first stream, while the others wait for it; NULL */
 	struct loop_timer ahead_timer;
 	struct err why;                   /* of streams that fail together */
 	struct httpc_call *probe;         /* NULL: none is under way */
@@ -43,9 +43,9 @@ enum stream_state {
 	STREAM_ENDED,
 };
 
-struct kube_stream {
-	struct stream_link *link;
-	struct kube_stream *prev, *next;
+struct watchstream {
+	struct watchstream_link *link;
+	struct watchstream *prev, *next;
 	enum stream_state state;
 	char *path;
 	struct httpc_call *http;         /* from STARTED on */
@@ -65,7 +65,7 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 
 /* ---- Starting ---- */
 
-static void stream_send(struct kube_stream *s)
+static void stream_send(struct watchstream *s)
 {
 	static const struct httpc_events events = { .on_connected = on_connected,
 		.on_status = on_status,
@@ -84,9 +84,9 @@ static void stream_send(struct kube_stream *s)
 }
 
 /* Starts the first stream, or all once there is a connection. */
-static void link_go_on(struct stream_link *l)
+static void link_go_on(struct watchstream_link *l)
 {
-	struct kube_stream *s;
+	struct watchstream *s;
 
 	DL_FOREACH (l->streams, s) {
 		if (s->state != STREAM_WAITING)
@@ -101,7 +101,7 @@ static void link_go_on(struct stream_link *l)
 	}
 }
 
-static void link_nobody_ahead(struct stream_link *l)
+static void link_nobody_ahead(struct watchstream_link *l)
 {
 	l->ahead = NULL;
 	loop_timer_cancel(&l->ahead_timer);
@@ -113,8 +113,8 @@ static void link_nobody_ahead(struct stream_link *l)
  */
 static void on_ahead_timer(void *arg)
 {
-	struct stream_link *l = arg;
-	struct kube_stream *s;
+	struct watchstream_link *l = arg;
+	struct watchstream *s;
 
 	link_nobody_ahead(l);
 	DL_FOREACH (l->streams, s)
@@ -123,9 +123,9 @@ static void on_ahead_timer(void *arg)
 }
 
 /* The server is unreachable: the waiting streams fail without an attempt of their own. */
-static void link_fail_waiting(struct stream_link *l, const struct err *err)
+static void link_fail_waiting(struct watchstream_link *l, const struct err *err)
 {
-	struct kube_stream *s;
+	struct watchstream *s;
 
 	l->why = *err;
 	DL_FOREACH (l->streams, s) {
@@ -140,7 +140,7 @@ static void link_fail_waiting(struct stream_link *l, const struct err *err)
 
 static void stream_free(void *arg)
 {
-	struct kube_stream *s = arg;
+	struct watchstream *s = arg;
 
 	credentials_release(s->credentials);
 	free(s->path);
@@ -151,9 +151,9 @@ static void stream_free(void *arg)
  * Freed at the end of the turn: its callbacks may be on the stack, above libcurl, which still uses
  * the credentials.
  */
-static void stream_end(struct kube_stream *s)
+static void stream_end(struct watchstream *s)
 {
-	struct stream_link *l = s->link;
+	struct watchstream_link *l = s->link;
 
 	DL_DELETE(l->streams, s);
 	l->count--;
@@ -168,7 +168,7 @@ static void stream_end(struct kube_stream *s)
 
 static void on_fail_task(void *arg)
 {
-	struct kube_stream *s = arg;
+	struct watchstream *s = arg;
 	struct err err = s->link->why;
 
 	stream_end(s);
@@ -179,15 +179,15 @@ static void on_fail_task(void *arg)
 
 static void on_connected(void *arg, bool http2)
 {
-	struct kube_stream *s = arg;
+	struct watchstream *s = arg;
 
 	s->link->shared = http2;
 }
 
 static void on_status(void *arg, int status)
 {
-	struct kube_stream *s = arg;
-	struct stream_link *l = s->link;
+	struct watchstream *s = arg;
+	struct watchstream_link *l = s->link;
 
 	s->heard_at_ms = loop_now_ms(l->session->loop);
 	s->state = STREAM_ANSWERED;
@@ -203,13 +203,13 @@ static void on_status(void *arg, int status)
 
 static bool on_data(void *arg, const char *bytes, size_t len)
 {
-	struct kube_stream *s = arg;
+	struct watchstream *s = arg;
 
 	s->heard_at_ms = loop_now_ms(s->link->session->loop);
 	return s->events.on_data(s->arg, bytes, len);
 }
 
-static void link_reset(struct stream_link *l)
+static void link_reset(struct watchstream_link *l)
 {
 	l->age++;
 	l->answered = 0;
@@ -219,9 +219,9 @@ static void link_reset(struct stream_link *l)
 }
 
 /* Only the first silent stream of a dead link causes the reconnect. */
-static void reset_if_silent(struct kube_stream *s)
+static void reset_if_silent(struct watchstream *s)
 {
-	struct stream_link *l = s->link;
+	struct watchstream_link *l = s->link;
 
 	if (s->silence_ms == 0 || s->age != l->age || loop_now_ms(l->session->loop) - s->heard_at_ms < s->silence_ms)
 		return;
@@ -231,8 +231,8 @@ static void reset_if_silent(struct kube_stream *s)
 
 static void on_done(void *arg, const struct httpc_response *response, const struct err *err)
 {
-	struct kube_stream *s = arg;
-	struct stream_link *l = s->link;
+	struct watchstream *s = arg;
+	struct watchstream_link *l = s->link;
 	bool was_ahead = l->ahead == s;
 
 	s->http = NULL;
@@ -252,7 +252,7 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 
 /* ---- Dead connections ---- */
 
-static void end_probe(struct stream_link *l)
+static void end_probe(struct watchstream_link *l)
 {
 	httpc_cancel(l->probe);
 	l->probe = NULL;
@@ -263,7 +263,7 @@ static void end_probe(struct stream_link *l)
 /* Any answer shows that the connection lives. Without one, httpc has ended its streams. */
 static void on_probed(void *arg, const struct httpc_response *response, const struct err *err)
 {
-	struct stream_link *l = arg;
+	struct watchstream_link *l = arg;
 
 	(void)response;
 	if (err)
@@ -276,7 +276,7 @@ static void on_probed(void *arg, const struct httpc_response *response, const st
  * Sends a short request on the connection of the streams, which may carry no byte for minutes: like
  * client-go's PINGs, which libcurl cannot evaluate. Every authenticated user may read /version.
  */
-static void link_probe(struct stream_link *l)
+static void link_probe(struct watchstream_link *l)
 {
 	static const struct httpc_events events = { .on_done = on_probed };
 	struct session *session = l->session;
@@ -293,10 +293,10 @@ static void link_probe(struct stream_link *l)
  * that received nothing since then restart at their position. One goes first, so a server that is
  * only slow gets the others when it has answered that.
  */
-static void link_renew(struct stream_link *l, int64_t since_ms)
+static void link_renew(struct watchstream_link *l, int64_t since_ms)
 {
 	int64_t now_ms = loop_now_ms(l->session->loop);
-	struct kube_stream *s;
+	struct watchstream *s;
 
 	if (l->doubted_ms && now_ms - l->doubted_ms < DOUBT_EVERY_MS)
 		return;
@@ -315,9 +315,9 @@ static void link_renew(struct stream_link *l, int64_t since_ms)
 	}
 }
 
-void stream_doubt_links(struct streams *all, int64_t since_ms)
+void watchstream_check_links(struct watchstreams *all, int64_t since_ms)
 {
-	struct stream_link *l;
+	struct watchstream_link *l;
 
 	DL_FOREACH (all->links, l) {
 		if (l->answered == 0 || l->probe)
@@ -331,13 +331,13 @@ void stream_doubt_links(struct streams *all, int64_t since_ms)
 
 /* ---- The interface ---- */
 
-static struct stream_link *link_with_room(struct streams *all)
+static struct watchstream_link *link_with_room(struct watchstreams *all)
 {
 	static const struct httpc_config config = { .one_server = true };
-	struct stream_link *l;
+	struct watchstream_link *l;
 
 	DL_FOREACH (all->links, l)
-		if (l->count < STREAM_LINK_MAX)
+		if (l->count < WATCHSTREAM_LINK_MAX)
 			return l;
 	l = mem_zalloc(sizeof *l);
 	l->session = all->session;
@@ -347,10 +347,10 @@ static struct stream_link *link_with_room(struct streams *all)
 	return l;
 }
 
-struct kube_stream *kube_stream_start(struct streams *all, const char *path, int64_t silence_ms,
+struct watchstream *watchstream_start(struct watchstreams *all, const char *path, int64_t silence_ms,
 	const struct httpc_events *events, void *arg)
 {
-	struct kube_stream *s = mem_zalloc(sizeof *s);
+	struct watchstream *s = mem_zalloc(sizeof *s);
 
 	session_refresh_if_due(all->session);
 	s->link = link_with_room(all);
@@ -365,9 +365,9 @@ struct kube_stream *kube_stream_start(struct streams *all, const char *path, int
 	return s;
 }
 
-void kube_stream_cancel(struct kube_stream *s)
+void watchstream_cancel(struct watchstream *s)
 {
-	struct stream_link *l;
+	struct watchstream_link *l;
 
 	if (!s || s->state == STREAM_ENDED)
 		return;
@@ -378,17 +378,17 @@ void kube_stream_cancel(struct kube_stream *s)
 	link_go_on(l);
 }
 
-void stream_reset_links(struct streams *all)
+void watchstream_reset_links(struct watchstreams *all)
 {
-	struct stream_link *l;
+	struct watchstream_link *l;
 
 	DL_FOREACH (all->links, l)
 		link_reset(l);
 }
 
-void stream_free_links(struct streams *all)
+void watchstream_free_links(struct watchstreams *all)
 {
-	struct stream_link *l, *next;
+	struct watchstream_link *l, *next;
 
 	DL_FOREACH_SAFE (all->links, l, next) {
 		while (l->streams) {

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "fakeapi.h"
 #include "kube/client.h"
-#include "kube/stream.h"
+#include "kube/watchstream.h"
 
 struct fixture {
 	struct loop *loop;
@@ -46,7 +46,7 @@ static int tear_down(void **state)
 }
 
 struct outcome {
-	struct kube_stream *stream;
+	struct watchstream *stream;
 	bool answered, done;
 	int status; /* 0: err */
 	struct err err;
@@ -81,15 +81,15 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 	if (err)
 		o->err = *err;
 	if (o->cancels)
-		kube_stream_cancel(o->cancels->stream);
-	kube_stream_cancel(o->stream); /* over: nothing */
+		watchstream_cancel(o->cancels->stream);
+	watchstream_cancel(o->stream); /* over: nothing */
 }
 
 static const struct httpc_events events = { .on_status = on_status, .on_data = on_data, .on_done = on_done };
 
 static void start(struct fixture *f, struct outcome *o, int64_t silence_ms)
 {
-	o->stream = kube_stream_start(kube_streams(f->kube), "/w?x=y", silence_ms, &events, o);
+	o->stream = watchstream_start(kube_watchstreams(f->kube), "/w?x=y", silence_ms, &events, o);
 	assert_false(o->done);
 }
 
@@ -170,7 +170,7 @@ static void the_next_goes_when_the_first_is_cancelled(void **state)
 	for (int i = 0; i < 3; i++)
 		start(f, &o[i], 0);
 	fakeapi_next(f->api);
-	kube_stream_cancel(o[0].stream);
+	watchstream_cancel(o[0].stream);
 	fakeapi_stream_start(fakeapi_next(f->api));
 	fakeapi_turn_until(f->api, &o[1].answered);
 	fakeapi_next(f->api);
@@ -181,10 +181,10 @@ static void the_next_goes_when_the_first_is_cancelled(void **state)
 static void links_are_made_as_needed(void **state)
 {
 	struct fixture *f = *state;
-	static struct outcome o[STREAM_LINK_MAX + 2];
+	static struct outcome o[WATCHSTREAM_LINK_MAX + 2];
 
 	memset(o, 0, sizeof o);
-	for (int i = 0; i < STREAM_LINK_MAX + 2; i++)
+	for (int i = 0; i < WATCHSTREAM_LINK_MAX + 2; i++)
 		start(f, &o[i], 0);
 	fakeapi_next(f->api);
 	fakeapi_next(f->api);
@@ -256,7 +256,7 @@ static void a_reset_lets_live_streams_go_on(void **state)
 	first = fakeapi_next(f->api);
 	fakeapi_stream_start(first);
 	fakeapi_turn_until(f->api, &old.answered);
-	stream_reset_links(kube_streams(f->kube));
+	watchstream_reset_links(kube_watchstreams(f->kube));
 	start(f, &ahead, 0); /* there is no known way again */
 	start(f, &behind, 0);
 	fakeapi_cut(fakeapi_next(f->api));
