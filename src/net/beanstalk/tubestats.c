@@ -83,7 +83,8 @@ int tubestats_read(const char *bytes, size_t len, size_t *used, struct tubestats
 	size_t seen = len < HEAD_MAX ? len : HEAD_MAX, head;
 	const char *end = memmem(bytes, seen, "\r\n", 2), *size, *rest;
 	char line[HEAD_MAX];
-	uint64_t body;
+	uint64_t announced;
+	size_t body;
 
 	if (!end)
 		return seen < HEAD_MAX ? 0 : refuse(err);
@@ -103,11 +104,12 @@ int tubestats_read(const char *bytes, size_t len, size_t *used, struct tubestats
 		*failed = true;
 		return read_error(line, err);
 	}
-	body = read_number(size, &rest);
+	announced = read_number(size, &rest);
 	if (!rest || *rest)
 		return refuse(err);
-	if (body > TUBESTATS_ANSWER_MAX - HEAD_MAX)
+	if (announced > TUBESTATS_ANSWER_MAX - HEAD_MAX)
 		return err_set(err, ERR_INVALID, "the answer is larger than %d bytes", TUBESTATS_ANSWER_MAX);
+	body = (size_t)announced;
 	if (len < head + body + 2)
 		return 0;
 	if (memcmp(bytes + head + body, "\r\n", 2) != 0)
