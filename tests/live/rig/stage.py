@@ -155,8 +155,9 @@ class Stage:
         """Ready=False from the check of the object; its message."""
         return eventually(lambda: self.says("Ready", "False", f"{self.KIND}CheckFailed", name), **more)["message"]
 
-    def wait_failing(self, name="worker", **more):
-        return eventually(lambda: self.says("Ready", "False", "TriggerError", name), **more)
+    def wait_failing(self, name="worker", timeout=60, **more):
+        """What was Ready stays so for 30 s, unless three polls fail before (src/decide/readiness.h)."""
+        return eventually(lambda: self.says("Ready", "False", "TriggerError", name), timeout=timeout, **more)
 
     # --- HPA, Events, metrics, work ---
 
