@@ -35,6 +35,7 @@
 #include "base/metric.h"
 #include "base/strmap.h"
 #include "net/loop.h"
+#include "net/pool.h"
 
 struct httpsource_type; /* scalers/http/httpsource.h */
 struct param_table;     /* scalers/params.h */
@@ -249,6 +250,12 @@ struct scaler_ask {
 	void *arg;
 	void *call; /* for the type: what it waits for; NULL at first */
 };
+
+/* The cancel of types that wait for a call of a pool. */
+static inline void scaler_ask_cancel_call(void *ask)
+{
+	pool_cancel(((struct scaler_ask *)ask)->call);
+}
 
 /* How the questions of a type are asked. */
 struct scaler_asker {

@@ -54,7 +54,7 @@ struct endpoint *beanstalk_endpoint(const char *namespace_, const char *server, 
 	e->base.key = mem_printf("beanstalkd %s", e->base.name);
 	e->host = mem_dup(at.host);
 	e->port = at.port;
-	return endpoint_unique(&e->base);
+	return endpoint_unique(e);
 }
 
 /* ---- Connections ---- */
@@ -179,7 +179,7 @@ struct pool *beanstalk_new(struct loop *loop)
 	return pool_new(loop, &protocol, NULL);
 }
 
-struct beanstalk_call *beanstalk_ask(struct pool *p, struct endpoint *e, const char *tube, int64_t deadline_ms,
+struct pool_call *beanstalk_ask(struct pool *p, struct endpoint *e, const char *tube, int64_t deadline_ms,
 	beanstalk_fn fn, void *arg)
 {
 	struct beanstalk_call *call = mem_zalloc(sizeof(*call));
@@ -188,10 +188,5 @@ struct beanstalk_call *beanstalk_ask(struct pool *p, struct endpoint *e, const c
 	call->fn = fn;
 	call->arg = arg;
 	pool_ask(p, e, command, strlen(command), deadline_ms, &call->base);
-	return call;
-}
-
-void beanstalk_cancel(struct beanstalk_call *call)
-{
-	pool_cancel(call ? &call->base : NULL);
+	return &call->base;
 }

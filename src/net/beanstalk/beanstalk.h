@@ -14,8 +14,6 @@
 #include "net/endpoint.h"
 #include "net/pool.h"
 
-struct beanstalk_call;
-
 struct pool *beanstalk_new(struct loop *loop); /* freed by pool_free */
 
 /*
@@ -26,13 +24,12 @@ struct endpoint *beanstalk_endpoint(const char *namespace_, const char *server, 
 
 /*
  * Either stats or err, borrowed. Called exactly once, never before beanstalk_ask has returned,
- * never after beanstalk_cancel.
+ * never after pool_cancel.
  */
 typedef void (*beanstalk_fn)(void *arg, const struct tubestats *stats, const struct err *err);
 
 /* tube: without a tubestats_name_flaw. Fails at deadline_ms (loop clock). */
-struct beanstalk_call *beanstalk_ask(struct pool *p, struct endpoint *e, const char *tube, int64_t deadline_ms,
+struct pool_call *beanstalk_ask(struct pool *p, struct endpoint *e, const char *tube, int64_t deadline_ms,
 	beanstalk_fn fn, void *arg);
-void beanstalk_cancel(struct beanstalk_call *call); /* no callback follows; NULL is fine */
 
 #endif

@@ -82,12 +82,7 @@ static void ask(void *handle)
 	ask->call = beanstalk_ask(ask->sources->beanstalk, q->endpoint, q->tube, ask->deadline_ms, on_stats, ask);
 }
 
-static void cancel(void *handle)
-{
-	beanstalk_cancel(((struct scaler_ask *)handle)->call);
-}
-
-static const struct scaler_asker asker = { .ask = ask, .cancel = cancel };
+static const struct scaler_asker asker = { .ask = ask, .cancel = scaler_ask_cancel_call };
 
 const struct scaler_type beanstalkd_scaler_type = {
 	.name = "beanstalkd",

@@ -237,12 +237,7 @@ static void ask(void *handle)
 	a->call = mongo_ask(a->sources->mongo, q->endpoint, &q->what, a->deadline_ms, on_count, a);
 }
 
-static void cancel(void *handle)
-{
-	pool_cancel(((struct scaler_ask *)handle)->call);
-}
-
-static const struct scaler_asker asker = { .ask = ask, .cancel = cancel };
+static const struct scaler_asker asker = { .ask = ask, .cancel = scaler_ask_cancel_call };
 
 const struct scaler_type mongodb_scaler_type = {
 	.name = "mongodb",

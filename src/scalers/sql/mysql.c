@@ -274,12 +274,7 @@ static void ask(void *handle)
 	a->call = mysqlpool_ask(a->sources->mysql, q->endpoint, q->query, a->deadline_ms, on_value, a);
 }
 
-static void cancel(void *handle)
-{
-	pool_cancel(((struct scaler_ask *)handle)->call);
-}
-
-static const struct scaler_asker asker = { .ask = ask, .cancel = cancel };
+static const struct scaler_asker asker = { .ask = ask, .cancel = scaler_ask_cancel_call };
 
 const struct scaler_type mysql_scaler_type = {
 	.name = "mysql",

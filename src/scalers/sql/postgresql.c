@@ -266,12 +266,7 @@ static void ask(void *handle)
 	a->call = pg_query(a->sources->pg, q->endpoint, q->query, a->deadline_ms, on_answer, a);
 }
 
-static void cancel(void *handle)
-{
-	pool_cancel(((struct scaler_ask *)handle)->call);
-}
-
-static const struct scaler_asker asker = { .ask = ask, .cancel = cancel };
+static const struct scaler_asker asker = { .ask = ask, .cancel = scaler_ask_cancel_call };
 
 /* ---- Watching ---- */
 

@@ -68,7 +68,7 @@ static int world_teardown(void **state)
 	return fixture_teardown(&f);
 }
 
-static struct beanstalk_call *ask(struct world *w, const char *tube, int64_t ms, struct answer *a)
+static struct pool_call *ask(struct world *w, const char *tube, int64_t ms, struct answer *a)
 {
 	*a = (struct answer){ 0 };
 	return beanstalk_ask(w->pool, w->endpoint, tube, loop_now_ms(w->f->loop) + ms, on_stats, a);
@@ -80,7 +80,7 @@ static void questions_are_pipelined(void **state)
 {
 	struct world *w = *state;
 	struct answer a, b, c, d;
-	struct beanstalk_call *cancelled;
+	struct pool_call *cancelled;
 
 	ask(w, "a", 5000, &a);
 	cancelled = ask(w, "b", 5000, &b);
@@ -88,7 +88,7 @@ static void questions_are_pipelined(void **state)
 	ask(w, "d", 5000, &d);
 	UNTIL(w->f, client_accept(&w->peer, w->listener));
 	UNTIL(w->f, client_has(&w->peer, "stats-tube a\r\nstats-tube b\r\nstats-tube c\r\nstats-tube d\r\n"));
-	beanstalk_cancel(cancelled);
+	pool_cancel(cancelled);
 	client_send(&w->peer, "OUT_OF_MEMORY\r\nNOT_FOUND\r\n" STATS "NOT_FOUND\r\n");
 	UNTIL(w->f, d.told);
 	assert_non_null(strstr(a.err.msg, "the server answered OUT_OF_MEMORY"));
