@@ -47,6 +47,12 @@ static inline bool text_is_given(const char *text)
 	return text && *text;
 }
 
+/* The text; NULL if it is empty. */
+static inline const char *text_given(const char *text)
+{
+	return text_is_given(text) ? text : NULL;
+}
+
 static inline bool text_begins(const char *text, const char *prefix)
 {
 	return text_behind(text, prefix) != NULL;

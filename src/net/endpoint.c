@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "net/tls/privatekey.h"
 #include "net/tls/tlsroots.h"
 
@@ -97,19 +98,14 @@ const char *endpoint_namespace(const struct endpoint *e)
 	return e->shared ? "" : e->namespace_;
 }
 
-char *endpoint_dup_given(const char *text)
-{
-	return text && *text ? mem_dup(text) : NULL;
-}
-
 void endpoint_take_tls(struct endpoint *e, const struct tls_client_config *given)
 {
 	e->tls = (struct tls_client_config){
-		.ca_pem = endpoint_dup_given(given->ca_pem),
+		.ca_pem = mem_dup(text_given(given->ca_pem)),
 		.roots = given->roots ? tlsroots_ref(given->roots) : tlsroots_get(given->ca_pem),
-		.cert_pem = endpoint_dup_given(given->cert_pem),
-		.key_pem = endpoint_dup_given(given->key_pem),
-		.key_password = endpoint_dup_given(given->key_password),
+		.cert_pem = mem_dup(text_given(given->cert_pem)),
+		.key_pem = mem_dup(text_given(given->key_pem)),
+		.key_password = mem_dup(text_given(given->key_password)),
 		.insecure = given->insecure,
 	};
 }

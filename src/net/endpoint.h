@@ -52,9 +52,6 @@ void endpoint_share(struct endpoint *e, const struct endpoint *other);
 /* The namespace that its connections count for (net/descriptors); borrowed; "" for several. */
 const char *endpoint_namespace(const struct endpoint *e);
 
-/* A copy; NULL for NULL or "". */
-char *endpoint_dup_given(const char *text);
-
 /*
  * Copies the texts; an empty one counts as none. The roots are the given ones, or those of the CA
  * text.

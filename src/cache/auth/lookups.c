@@ -242,11 +242,6 @@ void lookups_end(struct lookups *l)
 
 /* ---- Life ---- */
 
-static const char *given(const char *text)
-{
-	return text_is_given(text) ? text : NULL;
-}
-
 struct lookups *lookups_new(struct kube *kube, struct store *store, struct references *references,
 	struct vault_pool *vault, const struct lookups_config *config)
 {
@@ -259,10 +254,10 @@ struct lookups *lookups_new(struct kube *kube, struct store *store, struct refer
 		struct secretvalues_config){ kube_loop(kube), vault, config->web, config->tokens, config->metered_ms });
 	l->tokens = satokens_new(kube, config->token_life_ms);
 	l->files = authfiles_new(kube_loop(kube), config->file_root);
-	l->config.vault_token = given(config->vault_token);
-	l->config.vault_jwt_file = given(config->vault_jwt_file);
-	l->config.vault_jwt_audience = given(config->vault_jwt_audience);
-	l->config.vault_credential_dir = given(config->vault_credential_dir);
+	l->config.vault_token = text_given(config->vault_token);
+	l->config.vault_jwt_file = text_given(config->vault_jwt_file);
+	l->config.vault_jwt_audience = text_given(config->vault_jwt_audience);
+	l->config.vault_credential_dir = text_given(config->vault_credential_dir);
 	l->lookup = (struct auth_lookup){
 		.arg = l,
 		.triggerauth = find_triggerauth,
@@ -276,13 +271,13 @@ struct lookups *lookups_new(struct kube *kube, struct store *store, struct refer
 		.restrict_secrets = config->restrict_secrets,
 		.no_files = !config->file_root || !*config->file_root,
 		.cloud = config->cloud,
-		.azure_trusted = given(config->azure_trusted),
-		.aws_trusted = given(config->aws_trusted),
-		.vault_trusted = given(config->vault_trusted),
+		.azure_trusted = text_given(config->azure_trusted),
+		.aws_trusted = text_given(config->aws_trusted),
+		.vault_trusted = text_given(config->vault_trusted),
 		.vault_token = l->config.vault_token != NULL,
 		.vault_files = l->config.vault_credential_dir != NULL,
-		.aws_region = given(config->aws_region),
-		.aws_secrets_url = given(config->aws_secrets_url),
+		.aws_region = text_given(config->aws_region),
+		.aws_secrets_url = text_given(config->aws_secrets_url),
 	};
 	holders_init(&l->triggerauths, on_unheld, l);
 	return l;

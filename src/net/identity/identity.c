@@ -26,11 +26,6 @@ struct identity {
 
 /* ---- Identities ---- */
 
-static char *given(const char *text)
-{
-	return text && *text ? mem_dup(text) : NULL;
-}
-
 struct identity *identity_new(const struct identity_config *config)
 {
 	struct identity *i = mem_zalloc(sizeof(*i));
@@ -41,10 +36,10 @@ struct identity *identity_new(const struct identity_config *config)
 	i->kind = config->kind;
 	i->source = config->source;
 	for (; n < IDENTITY_TEXTS; n++)
-		all[n] = i->texts[n] = given(config->texts[n]);
-	all[n++] = i->trust.ca_pem = given(config->trust.ca_pem);
-	all[n++] = i->trust.cert_pem = given(config->trust.cert_pem);
-	all[n++] = i->trust.key_pem = given(config->trust.key_pem);
+		all[n] = i->texts[n] = mem_dup(text_given(config->texts[n]));
+	all[n++] = i->trust.ca_pem = mem_dup(text_given(config->trust.ca_pem));
+	all[n++] = i->trust.cert_pem = mem_dup(text_given(config->trust.cert_pem));
+	all[n++] = i->trust.key_pem = mem_dup(text_given(config->trust.key_pem));
 	i->trust.roots = config->trust.roots ? tlsroots_ref(config->trust.roots) : tlsroots_get(i->trust.ca_pem);
 	i->trust.insecure = config->trust.insecure;
 	i->own = config->own || (i->source && i->source->own);

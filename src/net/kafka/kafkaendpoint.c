@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/hostport.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "net/identity/disclosure.h"
 #include "net/identity/identity.h"
 
@@ -164,11 +165,11 @@ struct kafkaendpoint *kafkaendpoint_new(const struct kafkaendpoint_config *confi
 	if (e->tls)
 		endpoint_take_tls(&e->base, &config->tls_config);
 	e->mechanism = config->mechanism;
-	e->username = endpoint_dup_given(config->username);
-	e->password = endpoint_dup_given(config->password);
+	e->username = mem_dup(text_given(config->username));
+	e->password = mem_dup(text_given(config->password));
 	e->identity = identity_ref(config->identity);
-	e->region = endpoint_dup_given(config->region);
-	e->trusted = endpoint_dup_given(config->trusted);
+	e->region = mem_dup(text_given(config->region));
+	e->trusted = mem_dup(text_given(config->trusted));
 	if (config->extensions)
 		strmap_copy(&e->extensions, config->extensions);
 	if (take_servers(e, config, err) || check_servers(e, err) || endpoint_check_tls(&e->base, err)) {

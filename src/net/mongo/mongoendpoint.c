@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/hostport.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #define NAME_CHARACTERS                                                                                                \
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:%" /* '%' precedes an address's scope */
@@ -138,15 +139,15 @@ struct mongoendpoint *mongoendpoint_new(const struct mongoendpoint_config *c, st
 		take_seed(e, c);
 	else
 		take_hosts(e, c);
-	e->set = endpoint_dup_given(c->set);
+	e->set = mem_dup(text_given(c->set));
 	e->direct = c->direct;
 	e->reads = c->reads;
 	e->mechanism = c->mechanism;
-	e->username = endpoint_dup_given(c->username);
-	e->password = endpoint_dup_given(c->password);
+	e->username = mem_dup(text_given(c->username));
+	e->password = mem_dup(text_given(c->password));
 	e->source = mem_dup(c->source && *c->source ? c->source : "admin");
 	e->source_given = c->source_given;
-	e->app_name = endpoint_dup_given(c->app_name);
+	e->app_name = mem_dup(text_given(c->app_name));
 	e->connect_ms = c->connect_ms;
 	make_key(e);
 	return endpoint_unique(e);

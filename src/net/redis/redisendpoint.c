@@ -6,6 +6,7 @@
 
 #include "base/hostport.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 /* ---- The address ---- */
 
@@ -72,8 +73,8 @@ static struct redisendpoint *make_endpoint(const struct redisendpoint_config *co
 
 	endpoint_set_namespace(&e->base, config->namespace_);
 	e->database = config->database;
-	e->username = endpoint_dup_given(config->username);
-	e->password = endpoint_dup_given(config->password);
+	e->username = mem_dup(text_given(config->username));
+	e->password = mem_dup(text_given(config->password));
 	e->master_only = config->master_only;
 	e->tls = config->tls;
 	if (config->tls)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "net/identity/awskeys.h"
 #include "net/identity/awsown.h"
 #include "net/identity/awsregion.h"
@@ -33,11 +34,6 @@ const struct param_table awslogin_table = PARAM_LOGIN_TABLE(rows);
 
 /* ---- The rules ---- */
 
-static bool has(const char *text)
-{
-	return text && *text;
-}
-
 /* A role in the trigger is also assumed with kscaled's permissions. */
 static int check_own(const struct awslogin_config *config, struct err *err)
 {
@@ -52,15 +48,15 @@ static int decide_pod_identity(const struct awslogin_config *config, struct awsl
 {
 	const struct pod_identity *pod = config->pod;
 
-	out->role = has(pod->role_arn) ? pod->role_arn : config->role;
+	out->role = text_is_given(pod->role_arn) ? pod->role_arn : config->role;
 	out->external_id = pod->external_id;
-	out->kind = has(out->role) ? AWSLOGIN_ROLE_BY_TOKEN : AWSLOGIN_OWN;
+	out->kind = text_is_given(out->role) ? AWSLOGIN_ROLE_BY_TOKEN : AWSLOGIN_OWN;
 	return check_own(config, err);
 }
 
 static bool is_pod_identity(const struct pod_identity *pod)
 {
-	return pod && has(pod->provider) && strcmp(pod->provider, "aws") == 0;
+	return pod && text_is_given(pod->provider) && strcmp(pod->provider, "aws") == 0;
 }
 
 int awslogin_decide(const struct awslogin_config *config, struct awslogin_choice *out, struct err *err)
@@ -68,22 +64,22 @@ int awslogin_decide(const struct awslogin_config *config, struct awslogin_choice
 	*out = (struct awslogin_choice){ .kind = AWSLOGIN_KEYS };
 	if (is_pod_identity(config->pod))
 		return decide_pod_identity(config, out, err);
-	if (config->by_operator || has(config->role)) {
+	if (config->by_operator || text_is_given(config->role)) {
 		out->kind = config->by_operator ? AWSLOGIN_OWN : AWSLOGIN_ROLE;
 		out->role = config->by_operator ? NULL : config->role;
 		return check_own(config, err);
 	}
-	if (!has(config->key_id) && config->pod && has(config->pod->provider) &&
+	if (!text_is_given(config->key_id) && config->pod && text_is_given(config->pod->provider) &&
 		strcmp(config->pod->provider, "aws-eks") == 0)
 		return err_set_about(err, "awsAccessKeyID",
 			"awsAccessKeyID not found: podIdentity aws-eks needs the annotation eks.amazonaws.com/role-arn "
 			"of the ServiceAccount of the scale target's Pods, which is missing, as is identityOwner "
 			"operator in the trigger");
-	if (!has(config->key_id))
+	if (!text_is_given(config->key_id))
 		return err_set_about(err, "awsAccessKeyID",
 			"awsAccessKeyID not found: give awsAccessKeyID and awsSecretAccessKey by a "
 			"TriggerAuthentication, or set podIdentity.provider aws in one");
-	if (!has(config->secret))
+	if (!text_is_given(config->secret))
 		return err_set_about(err, "awsSecretAccessKey", "awsSecretAccessKey not found");
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "net/identity/entra.h"
 
 /* The scopes of tokens. */
@@ -18,14 +19,9 @@ static const char *const scopes[] = {
 	[AZURECLOUD_NONE] = NULL,
 };
 
-static bool has(const char *text)
-{
-	return text && *text;
-}
-
 int azurelogin_is_workload(const struct pod_identity *pod, const char *type, struct err *err)
 {
-	if (!pod || !has(pod->provider) || strcmp(pod->provider, "none") == 0)
+	if (!pod || !text_is_given(pod->provider) || strcmp(pod->provider, "none") == 0)
 		return 0;
 	if (strcmp(pod->provider, "azure-workload") != 0)
 		return err_set(err, ERR_INVALID, "pod identity %s not supported for %s", pod->provider, type);
@@ -34,7 +30,7 @@ int azurelogin_is_workload(const struct pod_identity *pod, const char *type, str
 
 int azurelogin_is_workload_or_none(const struct pod_identity *pod, struct err *err)
 {
-	if (!pod || !has(pod->provider) || strcmp(pod->provider, "azure-workload") != 0)
+	if (!pod || !text_is_given(pod->provider) || strcmp(pod->provider, "azure-workload") != 0)
 		return 0;
 	if (!pod->may_be_kscaled)
 		return err_set(err, ERR_INVALID,
@@ -50,7 +46,7 @@ struct identity *azurelogin_new(const struct pod_identity *pod, const char *scop
 {
 	struct disclosure whole = *to;
 	const struct entra_config config = {
-		.authority = has(pod->identity_tenant_id) ? pod->identity_authority_host : NULL,
+		.authority = text_is_given(pod->identity_tenant_id) ? pod->identity_authority_host : NULL,
 		.tenant = pod->identity_tenant_id,
 		.client_id = pod->identity_id,
 		.scope = scope ? scope : scopes[to->service],
