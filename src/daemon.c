@@ -9,7 +9,6 @@
 #include <sys/prctl.h>
 
 #include "base/counters.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -245,7 +244,6 @@ static int start_base(struct daemon *d, struct err *err)
 	struct network *network;
 
 	mem_tune();
-	json_wipe_on_free();
 	signal(SIGPIPE, SIG_IGN);
 	/* The process has secrets in memory: no core dumps, no debuggers. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

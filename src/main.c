@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "cli/commands.h"
 #include "cli/kubectlplugin.h"
 #include "daemon.h"
@@ -28,6 +29,7 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	json_wipe_on_free(); /* manifests, kubeconfigs and answers may have secrets */
 	if (argc < 2 && kubectlplugin_runs())
 		return commandline_run(&cli_help_line, argc, argv);
 	if (argc < 2 || argv[1][0] == '-')

@@ -24,7 +24,6 @@ struct kubeconfig {
 
 struct kubeconfig *kubeconfig_new(void)
 {
-	json_wipe_on_free();
 	return mem_zalloc(sizeof(struct kubeconfig));
 }
 
@@ -39,7 +38,7 @@ void kubeconfig_free(struct kubeconfig *kc)
 	free(kc);
 }
 
-/* Reads the first document; *root stays NULL if there is none. All scalars are texts or null. */
+/* Reads the first document; *root stays NULL if there is no document. Scalars are texts or null. */
 static int read_document(const char *text, size_t len, json_t **root, struct err *err)
 {
 	struct yamljson *y = yamljson_new(text, len, VALUES_MAX);

@@ -17,7 +17,6 @@
 #include "base/buf.h"
 #include "base/dnsname.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/check/checkobjects.h"
@@ -174,7 +173,6 @@ static int run_check(void *arguments, char **operands, int count, struct err *er
 	rules->given = request->cloud_identity || rules->azure_trusted || rules->aws_trusted || rules->file_root ||
 		rules->vault_trusted || rules->vault_files || rules->local_sources;
 	rules->cloud = auth_cloud_of(request->cloud_identity ? request->cloud_identity : AUTH_CLOUD_INITIAL);
-	json_wipe_on_free();
 	tlsrules_set(&(struct tlsrules_config){ .required = request->require_tls }, NULL);
 	status = run(request, operands, count);
 	tlsrules_done();

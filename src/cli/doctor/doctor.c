@@ -173,11 +173,6 @@ static int load_options(const char *config, struct options *o, struct err *err)
 	return load_with(HOST_CONFIG, o, err);
 }
 
-static const char *not_empty(const char *text)
-{
-	return text && *text ? text : NULL;
-}
-
 /* The command line overrides the daemon's options. */
 static void complete_setup(struct doctor_setup *s, const struct options *o)
 {
@@ -186,14 +181,14 @@ static void complete_setup(struct doctor_setup *s, const struct options *o)
 	s->program = kubectlplugin_runs() ? "kubectl kscaled" : "kscaled";
 	s->kubeconfig = s->kubeconfig ? s->kubeconfig : o->kubeconfig;
 	s->lease_name = o->lease_name;
-	s->keda_namespace = not_empty(s->keda_namespace ? s->keda_namespace : o->keda_namespace);
+	s->keda_namespace = text_given(s->keda_namespace ? s->keda_namespace : o->keda_namespace);
 	s->tls_cert_file = o->tls_cert_file;
 	s->secure_port = o->secure_port;
 	s->take_over = o->take_over;
 	s->no_lease = !o->leader_elect;
 	m->namespace_ = m->namespace_ ? m->namespace_ : o->namespace_;
 	m->service_name = m->service_name ? m->service_name : o->service_name;
-	m->watch_namespaces = not_empty(m->watch_namespaces ? m->watch_namespaces : o->watch_namespaces);
+	m->watch_namespaces = text_given(m->watch_namespaces ? m->watch_namespaces : o->watch_namespaces);
 	m->no_webhook |= !o->webhook;
 	m->restrict_secrets |= o->restrict_secret_access;
 }
@@ -286,7 +281,6 @@ static int run_doctor(void *arguments, char **operands, int count, struct err *e
 
 	(void)operands;
 	(void)count;
-	json_wipe_on_free();
 	if (load_options(a->config, &o, err))
 		return UNREACHABLE;
 	if (!a->setup.kubeconfig)
