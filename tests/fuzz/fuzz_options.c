@@ -2,8 +2,8 @@
 
 /*
  * A config file, and its lines as flags of the command line and as arguments of a command: options
- * that lie in their bounds, or an error that says where. Whoever writes them owns the process, so
- * this is about clear errors.
+ * within their bounds, or an error that names the place. Whoever writes them owns the process, so
+ * what counts is that errors are clear.
  */
 
 #include <stddef.h>

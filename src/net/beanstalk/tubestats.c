@@ -27,7 +27,7 @@ char *tubestats_command(const char *tube)
 	return mem_printf("stats-tube %s\r\n", tube);
 }
 
-/* Up to 19 digits, which fit. *end: behind them; NULL: there are none, or more. */
+/* Reads 1 to 19 digits, which fit. *end: what follows them; NULL: not such a number. */
 static uint64_t read_number(const char *digits, const char **end)
 {
 	size_t len = strspn(digits, "0123456789");

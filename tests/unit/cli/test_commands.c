@@ -22,7 +22,7 @@
 
 #define PAGE_OF_ALL "kscaled.8"
 
-/* NULL: there is none. The caller owns it. */
+/* NULL: no such page. The caller owns it. */
 static char *page_named(const char *name)
 {
 	struct buf text = BUF_INIT((size_t)1 << 20);

@@ -33,6 +33,6 @@ int fakehost_teardown(void **state);
  */
 int fakehost_run(const struct commandline *command, const char *arguments);
 
-char *fakehost_file(const char *name); /* its content; NULL: there is none. The caller owns it */
+char *fakehost_file(const char *name); /* its content; NULL: no such file. The caller owns it */
 
 #endif

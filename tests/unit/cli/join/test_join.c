@@ -56,7 +56,7 @@ size_t __wrap_reach_addrs(const struct reach_facts *facts, unsigned port, struct
 	return 2;
 }
 
-/* ---- What is looked at ---- */
+/* ---- Expectations ---- */
 
 static void expect_output(const char *part)
 {

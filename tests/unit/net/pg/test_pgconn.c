@@ -190,7 +190,7 @@ static void the_error_that_came_furthest(void **state)
 	assert_int_equal(w.opened, 0);
 }
 
-/* First a standby is looked for at every host, then any server is taken. */
+/* A first round asks every host for a standby; a second takes any server. */
 static void prefer_standby_takes_a_second_round(void **state)
 {
 	struct peer p;
